@@ -1,0 +1,3 @@
+export { MemoryEffectLedger } from "./internal/memoryEffectLedger.js"
+export { MemorySpill } from "./internal/memorySpill.js"
+export { MemoryThreadStore } from "./internal/memoryThreadStore.js"
