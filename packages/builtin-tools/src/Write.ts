@@ -1,0 +1,139 @@
+/**
+ * Writes one whole file of the workspace.
+ *
+ * Guarantees: whoever looks sees the old content or the new one; folders on the way are made; a file that this thread
+ * has not seen as it is now is not replaced unless the call says so.
+ * Does not append and does not change a part: `edit` does.
+ */
+import { Tool } from "@toolwright/runtime-contract"
+import { type Static, Type } from "@toolwright/runtime-contract/typebox"
+import { makeParents, readWhole, replace } from "./internal/fileContent.js"
+import { explain, refuse } from "./internal/fileRefusals.js"
+import { FilesSeen } from "./internal/filesSeen.js"
+import { versionOf } from "./internal/fileText.js"
+import { withLock } from "./internal/pathLock.js"
+import type { Found } from "./internal/walkPath.js"
+import { within } from "./internal/withinWorkspace.js"
+import type { Place } from "./Read.js"
+import * as Workspace from "./Workspace.js"
+
+const args = Type.Object({
+  file_path: Type.String({ minLength: 1, maxLength: 4096, description: "Absolute, or relative to the workspace" }),
+  content: Type.String({ maxLength: 5_000_000, description: "The whole content" }),
+  overwrite: Type.Boolean({
+    default: false,
+    description: "Replace an existing file even if it was not read before or has changed since"
+  })
+})
+
+const output = Type.Object({
+  file_path: Type.String({ description: "From the workspace" }),
+  size: Type.Integer({ description: "Bytes" }),
+  created: Type.Boolean({ description: "True where there was no such file" }),
+  version: Type.String()
+})
+
+/** Needs no workspace to be described. */
+export const Write = Tool.define({
+  id: "write",
+  description: [
+    "Write a file as a whole, making the folders on the way. The file is replaced in one act, never half.",
+    "An existing file must have been read in this conversation and not have changed since, or overwrite must be true.",
+    "Prefer `edit` for changes to an existing file. At most 5,000,000 characters."
+  ].join(" "),
+  args,
+  output,
+  recovery: "NonRecoverable",
+  target: "Sandbox",
+  state: [FilesSeen],
+  attribution: { provenance: "Native" }
+})
+
+/** The tool over a workspace. */
+export const write = ({ workspace, seen }: Place): Tool.Tool<"write", typeof args, typeof output> =>
+  Tool.implement(
+    {
+      ...Write,
+      concurrency: ({ file_path }) => Workspace.claims(workspace, [{ path: file_path, access: "Write" }]),
+      reconcile: (_, given) => reconcile(workspace, given)
+    },
+    (given, context) => {
+      const argument = { toolId: Write.id, pointer: "/file_path", path: given.file_path }
+      return within(workspace, argument, (found) =>
+        withLock(Workspace.keyOf(workspace, found.names), {
+          signal: context.signal,
+          work: async () => {
+            try {
+              return await writeFound({ found, given, seen }, context)
+            } catch (thrown) {
+              throw explain(thrown, argument)
+            }
+          }
+        })
+      )
+    }
+  )
+
+interface Writing {
+  readonly found: Found
+  readonly given: Static<typeof args>
+  readonly seen: Place["seen"]
+}
+
+const writeFound = async (
+  { found, given, seen }: Writing,
+  context: Tool.CallContext
+): Promise<Tool.Result<Static<typeof output>>> => {
+  const file_path = Workspace.show(found.names)
+  if (found.name === "")
+    throw refuse({ toolId: Write.id, pointer: "/file_path", expected: "a file", received: "the workspace itself" })
+  const bytes = Buffer.from(given.content.toWellFormed(), "utf8")
+  const target = makeParents(found.parent, found.missing)
+  try {
+    // Read again under the lock: what the walk saw may be history.
+    const before = found.entry === undefined ? undefined : readWhole(target.directory, found.name)
+    if (before !== undefined && !given.overwrite) {
+      const known = seen.version(context, file_path)
+      if (known !== versionOf(before.bytes)) throw unseen(file_path, known !== undefined)
+    }
+    await replace({
+      directory: target.directory,
+      name: found.name,
+      bytes,
+      expected: before?.stat,
+      signal: context.signal
+    })
+    const version = versionOf(bytes)
+    const state = [seen.saw(context, { [file_path]: version })]
+    const created = before === undefined
+    const text = `${created ? "created" : "replaced"} ${file_path} (${bytes.length} bytes)`
+    return Tool.result(
+      { file_path, size: bytes.length, created, version },
+      { state, content: [{ type: "text", text }] }
+    )
+  } finally {
+    target.close()
+  }
+}
+
+const unseen = (path: string, isChanged: boolean): unknown =>
+  refuse({
+    toolId: Write.id,
+    pointer: "/file_path",
+    expected: "a new file, or one that was read before and is unchanged",
+    received: isChanged ? `${path}, which has changed since it was read` : `${path}, which exists and was not read`,
+    fix: "read it first and take over what must stay, or send overwrite: true to replace it whatever it holds"
+  })
+
+/** A file that holds exactly what was to be written says that it happened; anything else proves nothing. */
+const reconcile = (workspace: Workspace.Workspace, given: Static<typeof args>) =>
+  within(workspace, { toolId: Write.id, pointer: "/file_path", path: given.file_path }, (found) => {
+    if (found.entry === undefined) return { _tag: "Unknown" as const }
+    const { bytes } = readWhole(found.parent, found.name)
+    if (!bytes.equals(Buffer.from(given.content.toWellFormed(), "utf8"))) return { _tag: "Unknown" as const }
+    const file_path = Workspace.show(found.names)
+    return {
+      _tag: "Happened" as const,
+      output: { file_path, size: bytes.length, created: false, version: versionOf(bytes) }
+    }
+  })

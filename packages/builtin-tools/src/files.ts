@@ -1,0 +1,12 @@
+/** Tools over the files of one workspace, one by one and as a set. */
+export { Delete, deletePath } from "./Delete.js"
+export { Edit, edit } from "./Edit.js"
+export { fileTools } from "./FileTools.js"
+export { Glob, glob } from "./Glob.js"
+export { Grep, grep } from "./Grep.js"
+export { FilesSeen, SeenFiles } from "./internal/filesSeen.js"
+export { List, list } from "./List.js"
+export { Move, move } from "./Move.js"
+export { Read, read } from "./Read.js"
+export * as Workspace from "./Workspace.js"
+export { Write, write } from "./Write.js"

@@ -1,0 +1,2 @@
+/** The shell tool. */
+export { Bash, bash, ShellDirectory, type ShellPlace } from "./Bash.js"

@@ -1,0 +1,2 @@
+/** The web tool. */
+export { WebFetch, webFetch, type WebPlace } from "./WebFetch.js"
