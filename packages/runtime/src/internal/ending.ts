@@ -1,0 +1,86 @@
+/**
+ * What a turn without calls comes to: the natural end, another try at a typed answer, an inference that failed, or, where
+ * somebody has steered meanwhile, just a message.
+ *
+ * Guarantees: one commit carries the message and the end; a turn that was broken off or filtered is never told as success.
+ * Does not wait.
+ */
+import { Message, type Run, Run as Runs, type StateKey } from "@toolwright/runtime-contract"
+import type { ActiveRun } from "./activeRun.js"
+import { failure } from "./budget.js"
+import { askGuards } from "./endGuards.js"
+import { readFinalAnswer, source } from "./finalAnswer.js"
+import type { Flow } from "./flow.js"
+import { isSignal, lookAgain, readInbox, signalsFor } from "./inbox.js"
+import type { Offer } from "./ingress.js"
+import { closeBatch, commitMerged, conflictEnd, consumedByEnd } from "./publication.js"
+import type { Turn } from "./turn.js"
+
+export interface Ending {
+  readonly turn: Turn
+  readonly message: Message.AssistantMessage | undefined
+  readonly staged: ReadonlyArray<StateKey.StateCommand>
+  readonly offer: Offer
+}
+
+export function* endWithText(run: ActiveRun, ending: Ending): Flow<void> {
+  const { message, offer, staged } = ending
+  lookAgain(run)
+  if (run.hasSignals) yield* readInbox(run)
+  let { cause, reminder } = conclude(run, ending)
+  if (
+    run.pinned.plan.environment.guards.length > 0 &&
+    cause?._tag === "NaturalEnd" &&
+    offer.step < run.pinned.limits.maxSteps
+  ) {
+    const sent = yield* askGuards(run, { message, step: offer.step })
+    if (sent !== undefined) {
+      run.output = undefined
+      reminder = sent
+      cause = run.ending
+    }
+  }
+  const messages: Array<Message.Message> = []
+  if (message !== undefined) messages.push(message)
+  if (reminder !== undefined) messages.push(reminder)
+  yield* commitMerged(run, {
+    staged,
+    draftOf: (merged) => {
+      const end = cause ?? conflictEnd(merged.conflicts)
+      return {
+        kind: end === undefined ? "steer" : "end",
+        step: message === undefined ? run.fold.step : offer.step,
+        disposition: end === undefined ? Runs.Running : Runs.Ended(end),
+        messages,
+        ...(end === undefined ? {} : { consumed: consumedByEnd(run) })
+      }
+    }
+  })
+  closeBatch(run)
+}
+
+interface Conclusion {
+  /** `undefined`: the run goes on. */
+  readonly cause: Run.EndCause | undefined
+  readonly reminder?: Message.ReminderMessage
+}
+
+const conclude = (run: ActiveRun, { turn, message, offer }: Ending): Conclusion => {
+  if (run.ending !== undefined) return { cause: run.ending }
+  if (turn.stop === "broken") return { cause: failure("Inference", "the model's stream ended before its turn did") }
+  if (turn.stop === "contentFilter")
+    return { cause: failure("Inference", "contentFiltered: the provider withheld the answer") }
+  if (signalsFor(run).some(isSignal("Steer"))) return { cause: undefined }
+  const natural: Run.EndCause = offer.isLast ? { _tag: "NaturalEnd", limited: true } : { _tag: "NaturalEnd" }
+  const { output } = run.pinned.snapshot
+  if (output === undefined) return { cause: natural }
+  const answer = readFinalAnswer(output, message === undefined ? "" : Message.textOf(message.content))
+  if (answer.ok) {
+    run.output = answer.value
+    return { cause: natural }
+  }
+  if (run.ledger.repairs >= output.repairs) return { cause: failure("InvalidFinalAnswer", answer.text) }
+  run.ledger.repairs++
+  const id = `${run.runId}/${offer.step}/repair`
+  return { cause: undefined, reminder: { role: "reminder", id, source, text: answer.text } }
+}

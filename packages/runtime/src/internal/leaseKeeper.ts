@@ -1,0 +1,104 @@
+/**
+ * Keeps the lease of a run alive, and looks into its inbox, for as long as it is driven here (R10).
+ *
+ * Guarantees: renewed at half of its length; an owner that is fenced, or cannot renew until the lease runs out, stops its
+ * run at once; nothing is left armed behind `stop`.
+ * Does not claim or release.
+ */
+import { StoreError, type ThreadStore } from "@toolwright/runtime-contract"
+import { fromStore, RunError } from "../RunError.js"
+import type { ActiveRun } from "./activeRun.js"
+import { placeOf } from "./committing.js"
+import type { Deadline } from "./deadlines.js"
+import { beginEffect, isSettled, type Settled, type Started } from "./settle.js"
+
+export class LeaseKeeper {
+  readonly #run: ActiveRun
+  #renewal: Deadline | undefined
+  #expiry: Deadline | undefined
+  #poll: Deadline | undefined
+  #unsubscribe: (() => void) | undefined
+  #asking: Started<ThreadStore.Lease> | undefined
+  #isStopped = false
+
+  constructor(run: ActiveRun) {
+    this.#run = run
+  }
+
+  /** `since`: when the claim was sent, by our own clock; a lease is believed no longer than counted from there. */
+  start(since: number): void {
+    this.#isStopped = false
+    this.#expect(since)
+    this.#listen()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#renewal?.cancel()
+    this.#expiry?.cancel()
+    this.#poll?.cancel()
+    this.#asking?.interrupt()
+    try {
+      this.#unsubscribe?.()
+    } catch {
+      // A store that cannot be told to be silent is simply no longer heard.
+    }
+    this.#unsubscribe = undefined
+  }
+
+  #expect(since: number): void {
+    const { deadlines, engine } = this.#run
+    this.#renewal?.cancel()
+    this.#expiry?.cancel()
+    this.#renewal = deadlines.add(since + engine.leaseTtl / 2, () => this.#renew())
+    this.#expiry = deadlines.add(since + engine.leaseTtl, () => this.#lost(undefined))
+  }
+
+  #renew(): void {
+    const { lease, engine } = this.#run
+    if (this.#isStopped || lease === undefined) return
+    const since = engine.clock.now()
+    const renewed = beginEffect(engine.services, engine.store.renew(lease, engine.leaseTtl))
+    if (isSettled(renewed)) return this.#renewed(renewed, since)
+    this.#asking = renewed
+    renewed.onSettled((settled) => this.#renewed(settled, since))
+  }
+
+  #renewed(settled: Settled<ThreadStore.Lease>, since: number): void {
+    this.#asking = undefined
+    if (this.#isStopped) return
+    if (settled.ok) {
+      this.#run.lease = settled.value
+      this.#expect(since)
+      return
+    }
+    if (isFinal(settled.error)) return this.#lost(settled.error)
+    // Not answered: asked again until the lease runs out.
+    this.#renewal = this.#run.deadlines.after(this.#run.engine.leaseTtl / 10, () => this.#renew())
+  }
+
+  #lost(error: unknown): void {
+    if (this.#isStopped) return
+    const lost = new RunError({
+      reason: { _tag: "LeaseLost" },
+      message: "the lease could not be renewed in time",
+      ...placeOf(this.#run)
+    })
+    this.#run.stop(error === undefined ? lost : fromStore(error, placeOf(this.#run)))
+  }
+
+  #listen(): void {
+    const { engine, threadId } = this.#run
+    this.#unsubscribe = engine.store.subscribe?.(threadId, this.#heard)
+    const poll = (): void => {
+      this.#heard()
+      this.#poll = this.#run.deadlines.after(engine.signalPoll, poll)
+    }
+    this.#poll = this.#run.deadlines.after(engine.signalPoll, poll)
+  }
+
+  readonly #heard = (): void => this.#run.hear()
+}
+
+const isFinal = (error: unknown): boolean =>
+  error instanceof StoreError && error.reason._tag !== "Unanswered" && error.reason._tag !== "Unavailable"

@@ -1,0 +1,104 @@
+/**
+ * Reads what came out of a tool as a `ToolOutput`: foreign code may return anything.
+ *
+ * Guarantees: total for values without getters that throw; the result is plain, frozen, well-formed and carries the
+ * call's own id; content is never empty.
+ * Does not render: a typed tool's value was rendered by `erase`.
+ */
+/// <reference lib="es2024.string" />
+import { Json, type Message, type StateKey, type ToolOutput } from "@toolwright/runtime-contract"
+
+/** `undefined` for what is no output. */
+export const readOutput = (callId: string, value: unknown): ToolOutput.ToolOutput | undefined => {
+  if (!isRecord(value)) return undefined
+  const { content, isError, data, state, foreign } = value
+  if (!Array.isArray(content) || typeof isError !== "boolean") return undefined
+  const blocks = readContent(content)
+  if (blocks === undefined) return undefined
+  if (blocks.length === 0) blocks.push(noContent)
+  const commands = state === undefined ? none : state
+  if (!Array.isArray(commands) || !commands.every(isCommand)) return undefined
+  if (data !== undefined && !isJson(data, 0)) return undefined
+  const read: Mutable<ToolOutput.ToolOutput> = {
+    callId,
+    content: Object.freeze(blocks.slice()),
+    isError,
+    state: commands.length === 0 ? none : Object.freeze(commands.slice())
+  }
+  if (data !== undefined) read.data = Json.deepFreeze(data)
+  if (foreign === true) read.foreign = true
+  return Object.freeze(read)
+}
+
+type Mutable<A> = { -readonly [K in keyof A]: A[K] }
+
+/** Plain, frozen, well-formed blocks; `undefined` for anything else. */
+export const readContent = (content: unknown): Array<Message.ContentBlock> | undefined => {
+  if (!Array.isArray(content)) return undefined
+  const blocks: Array<Message.ContentBlock> = []
+  for (let index = 0; index < content.length; index++) {
+    const read = readBlock(content[index])
+    if (read === undefined) return undefined
+    blocks.push(read)
+  }
+  return blocks
+}
+
+const none: ReadonlyArray<StateKey.StateCommand> = Object.freeze([])
+
+const noContent: Message.TextBlock = Object.freeze({ type: "text", text: "(no output)" })
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+const readBlock = (block: unknown): Message.ContentBlock | undefined => {
+  if (!isRecord(block)) return undefined
+  const { type, text, mediaType, data, name } = block
+  if (type === "text") return typeof text === "string" ? textBlock(text) : undefined
+  if ((type !== "image" && type !== "file") || typeof mediaType !== "string" || typeof data !== "string")
+    return undefined
+  if (type === "image") return Object.freeze({ type, mediaType, data })
+  return Object.freeze({ type, mediaType, data, ...(typeof name === "string" ? { name } : {}) })
+}
+
+const textBlock = (text: string): Message.TextBlock =>
+  Object.freeze({ type: "text", text: text === "" ? noContent.text : text.isWellFormed() ? text : text.toWellFormed() })
+
+const isCommand = (value: unknown): value is StateKey.StateCommand => {
+  if (!isRecord(value)) return false
+  const { _tag, scope, key, merge, value: set } = value
+  const isKnown = (_tag === "Remove" || (_tag === "Set" && isJson(set, 0))) && typeof key === "string"
+  return (
+    isKnown &&
+    (scope === "Run" || scope === "Thread" || scope === "Shared") &&
+    (merge === "Disjoint" || merge === "Commutative" || merge === "Exclusive")
+  )
+}
+
+/** Levels of structured data that are kept. */
+const maxDepth = 256
+
+export const isJson = (value: unknown, depth: number): value is Json.Json => {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return true
+    case "number":
+      return Number.isFinite(value)
+    case "object":
+      if (value === null) return true
+      if (depth >= maxDepth) return false
+      if (Array.isArray(value)) return value.every((item) => isJson(item, depth + 1))
+      return isPlain(value) && Object.values(value).every((item) => isJson(item, depth + 1))
+    case "undefined":
+    case "bigint":
+    case "symbol":
+    case "function":
+      return false
+  }
+}
+
+const isPlain = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}

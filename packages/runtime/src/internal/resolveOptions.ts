@@ -1,0 +1,156 @@
+/**
+ * Checks the options of a runtime and fills in its defaults. The only place that knows either.
+ *
+ * Guarantees: fails with `RuntimeDefinitionError`, naming the option, before anything is started; without a gate there is
+ * no runtime (P1).
+ */
+import {
+  CrashPoint,
+  ExecutableAgentSnapshot,
+  type LlmExecutor,
+  type PermissionGate,
+  type RawTool,
+  RawToolRegistry,
+  RuntimeClock,
+  type ThreadStore
+} from "@toolwright/runtime-contract"
+import { MemoryThreadStore } from "@toolwright/runtime-contract/memory"
+import * as Context from "effect/Context"
+import { RuntimeDefinitionError } from "../RuntimeDefinitionError.js"
+import type { RuntimeOptions } from "../RuntimeOptions.js"
+import { driveChild } from "./children.js"
+import { endRun } from "./requests.js"
+import { DeadlineSet } from "./deadlines.js"
+import { checkPlugins } from "./pluginChecks.js"
+import { hostEnvironment } from "./pluginEnvironment.js"
+import type { Engine } from "./engine.js"
+import { randomId } from "./ids.js"
+import type { Services } from "./settle.js"
+import { tracerOf } from "./tracing.js"
+
+export const resolveOptions = (options: RuntimeOptions, services: Services): Engine => {
+  if (!isObject(options)) throw refuse("options", "an object", options)
+  const clock = options.clock ?? RuntimeClock.system
+  const registry = registryOf(options.tools)
+  const { Brain, Sandbox } = options.executors ?? {}
+  const gates = gatesOf(options.gate)
+  const hooks = hooksOf(options.hooks)
+  const guards = guardsOf(options.guards)
+  const stateKeys = options.stateKeys ?? []
+  const engine: Engine = {
+    llm: llmOf(options.llm),
+    gates,
+    policies: new Map((options.policies ?? []).map((gate) => [gate.id, gate])),
+    ownPolicies: new Map(),
+    registry,
+    executors: { Brain: Brain ?? registry, Sandbox, isBrainRegistry: Brain === undefined },
+    store: storeOf(options.store, clock),
+    plugins: checkPlugins(options.plugins ?? [], { registry, gates, hooks, guards }),
+    children: {
+      drive: (parent, given) => driveChild(parent, given),
+      cancel: (threadId) => endRun(engine, { ref: { threadId }, cause: { _tag: "Cancelled" } })
+    },
+    environment: hostEnvironment({ gates, hooks, guards, stateKeys }),
+    stateKeys,
+    ceilings: ceilingsOf(options.limits ?? {}),
+    clock,
+    deadlines: new DeadlineSet(clock),
+    services,
+    tracer: tracerOf(services),
+    owner: options.owner ?? `runtime-${randomId()}`,
+    leaseTtl: positive(options.leaseTtl ?? 30_000, "leaseTtl"),
+    signalPoll: positive(options.signalPoll ?? 500, "signalPoll"),
+    storeTimeout: positive(options.storeTimeout ?? 10_000, "storeTimeout"),
+    newId: options.idSource ?? randomId,
+    crash: options.crashPoint ?? Context.get(services, CrashPoint.current),
+    redact: options.redact,
+    spill: options.spill,
+    domains: options.domains ?? {},
+    active: new Map(),
+    watchers: new Map(),
+    held: new Map(),
+    plans: new WeakMap(),
+    whenClosed: new Set(),
+    closing: false
+  }
+  return engine
+}
+
+const llmOf = (llm: LlmExecutor.LlmExecutor): LlmExecutor.LlmExecutor => {
+  if (!isObject(llm) || typeof llm["stream"] !== "function") throw refuse("llm", "a model with a stream method", llm)
+  return llm
+}
+
+const gatesOf = (given: RuntimeOptions["gate"]): ReadonlyArray<PermissionGate.PermissionGate> => {
+  const gates: ReadonlyArray<PermissionGate.PermissionGate> = isGates(given) ? given : [given]
+  const expected = "a permission gate (PermissionGate.allowAll allows every call)"
+  if (gates.length === 0) throw refuse("gate", expected, "none")
+  for (const gate of gates)
+    if (!isObject(gate) || typeof gate["decide"] !== "function" || typeof gate["id"] !== "string")
+      throw refuse("gate", expected, gate)
+  return gates
+}
+
+const isGates = (given: RuntimeOptions["gate"]): given is ReadonlyArray<PermissionGate.PermissionGate> =>
+  Array.isArray(given)
+
+const registryOf = (tools: RuntimeOptions["tools"]): RawToolRegistry => {
+  if (tools instanceof RawToolRegistry) return tools
+  if (!isTools(tools)) throw refuse("tools", "erased tools or a registry", tools)
+  for (const [index, tool] of tools.entries())
+    if (!isObject(tool) || typeof tool["spec"] !== "function" || typeof tool["invoke"] !== "function")
+      throw refuse(`tools/${index}`, "an erased tool (erase(tool))", tool)
+  return new RawToolRegistry(tools)
+}
+
+const isTools = (tools: unknown): tools is ReadonlyArray<RawTool.RawTool> => Array.isArray(tools)
+
+const storeOf = (
+  store: ThreadStore.ThreadStore | undefined,
+  clock: RuntimeClock.RuntimeClock
+): ThreadStore.ThreadStore => {
+  if (store === undefined) return new MemoryThreadStore({ now: clock.now })
+  if (!isObject(store) || typeof store["commit"] !== "function") throw refuse("store", "a thread store", store)
+  return store
+}
+
+const hooksOf = (hooks: RuntimeOptions["hooks"]): NonNullable<RuntimeOptions["hooks"]> => {
+  for (const [index, hook] of (hooks ?? []).entries())
+    if (!isObject(hook) || typeof hook["id"] !== "string") throw refuse(`hooks/${index}`, "a hook with an id", hook)
+  return hooks ?? []
+}
+
+const guardsOf = (guards: RuntimeOptions["guards"]): NonNullable<RuntimeOptions["guards"]> => {
+  for (const [index, guard] of (guards ?? []).entries())
+    if (!isObject(guard) || typeof guard["id"] !== "string" || typeof guard["decide"] !== "function")
+      throw refuse(`guards/${index}`, "a run-end guard with an id", guard)
+  return guards ?? []
+}
+
+const ceilingsOf = (limits: Partial<ExecutableAgentSnapshot.RunLimits>): Partial<ExecutableAgentSnapshot.RunLimits> => {
+  const known = new Set([...Object.keys(ExecutableAgentSnapshot.defaultLimits), "maxTokens", "maxDuration"])
+  for (const [name, value] of Object.entries(limits)) {
+    if (!known.has(name)) throw refuse(`limits/${name}`, `one of ${[...known].join(", ")}`, "an unknown limit")
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0))
+      throw refuse(`limits/${name}`, "a whole number", value)
+  }
+  return limits
+}
+
+const positive = (value: number, option: string): number => {
+  if (!Number.isFinite(value) || value <= 0) throw refuse(option, "milliseconds, more than 0", value)
+  return value
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  (typeof value === "object" || typeof value === "function") && value !== null
+
+const refuse = (option: string, expected: string, received: unknown): RuntimeDefinitionError =>
+  new RuntimeDefinitionError({ option, expected, received: describe(received) })
+
+const describe = (value: unknown): string => {
+  if (typeof value === "string") return value
+  return value === null || value === undefined || typeof value === "number"
+    ? String(value)
+    : `a value of type ${typeof value}`
+}

@@ -1,0 +1,197 @@
+/**
+ * The one loop that drives a run, fresh or found: from the claim to the rest or the end, and the lease given back.
+ *
+ * Guarantees: a fresh run, a resumed one and one found after a crash go the same way; nothing new starts while the runtime
+ * closes; whatever happens, nothing of ours is left armed, and a run is left as it was last committed.
+ * Does not answer callers: `launch` does.
+ */
+import { type Run, Run as Runs, StateUnreadable, ThreadFold, type ThreadStore } from "@toolwright/runtime-contract"
+import { internal, isRunError, RunError } from "../RunError.js"
+import type { ActiveRun, DriveEnd } from "./activeRun.js"
+import { closed, workBatch } from "./batchFlow.js"
+import { endBeforeInference } from "./budget.js"
+import { commitFlow, placeOf } from "./committing.js"
+import { control, settleOutcomes, supersede } from "./controls.js"
+import { type Flow, waitFor } from "./flow.js"
+import { ask, endingOf, lookAgain, readInbox } from "./inbox.js"
+import { LeaseKeeper } from "./leaseKeeper.js"
+import { closeBatch, consumedByEnd } from "./publication.js"
+import { pinFound, pinNew, type StartGiven } from "./pinning.js"
+import { ledgerKey, RunLedger } from "./runLedger.js"
+import { administrativeEnd } from "./grantList.js"
+import { commitRefusals } from "./leftovers.js"
+import { hasRefusals } from "./refusals.js"
+import { beginEffect } from "./settle.js"
+import { readShared, usesShared } from "./sharedState.js"
+import { takeStep } from "./stepFlow.js"
+
+export type Job =
+  | { readonly _tag: "Start"; readonly given: StartGiven }
+  /** Goes on with whatever is found. */
+  | { readonly _tag: "Continue"; readonly takeOver: boolean }
+
+export function* main(run: ActiveRun, job: Job): Flow<DriveEnd> {
+  const keeper = new LeaseKeeper(run)
+  try {
+    yield* claim(run, { keeper, takeOver: job._tag === "Continue" && job.takeOver })
+    if (job._tag === "Start") yield* start(run, job.given)
+    for (;;) {
+      yield* drive(run)
+      yield* release(run, keeper)
+      if (!(yield* isWantedAgain(run))) return { ok: true }
+      yield* claim(run, { keeper, takeOver: false })
+    }
+  } catch (thrown) {
+    const error = runErrorOf(run, thrown)
+    run.interruptWork()
+    if (!run.isDead) yield* giveBack(run, keeper)
+    return { ok: false, error }
+  } finally {
+    keeper.stop()
+    run.interruptWork()
+    closeBatch(run)
+  }
+}
+
+function* drive(run: ActiveRun): Flow<void> {
+  for (;;) {
+    run.check()
+    if (run.hasSignals) yield* readInbox(run)
+    if (run.fold.disposition === undefined) return
+    if (run.fold.disposition._tag === "Ended") {
+      while (yield* settleOutcomes(run)) run.check()
+      return
+    }
+    if (hasRefusals(run)) yield* commitRefusals(run)
+    if (run.fold.batch !== undefined) {
+      if (run.sharedRevision === undefined && usesShared(run)) yield* readShared(run)
+      if (run.ending === undefined && run.fold.inbox.size > 0 && (yield* supersede(run))) continue
+      if ((yield* workBatch(run)) === "Resting") return
+      lookAgain(run)
+      continue
+    }
+    const end =
+      run.ending ??
+      administrativeEnd(run) ??
+      (run.fold.disposition._tag === "Awaiting" ? undefined : endBeforeInference(run))
+    if (end !== undefined) yield* endRun(run, end)
+    else {
+      if (run.fold.inbox.size > 0 || run.fold.disposition._tag === "Awaiting") {
+        const controlled = yield* control(run)
+        if (controlled === "Paused") return
+        if (controlled === "Acted") continue
+      }
+      if (run.isClosing) throw closed(run)
+      yield* takeStep(run)
+    }
+  }
+}
+
+function* endRun(run: ActiveRun, cause: Run.EndCause): Flow<void> {
+  yield* commitFlow(run, { kind: "end", disposition: Runs.Ended(cause), consumed: consumedByEnd(run) })
+}
+
+/** Claims, listens, loads: in this order, so that nothing that comes in between is missed. */
+function* claim(
+  run: ActiveRun,
+  { keeper, takeOver }: { readonly keeper: LeaseKeeper; readonly takeOver: boolean }
+): Flow<void> {
+  const { store, services, owner, leaseTtl, clock } = run.engine
+  const since = clock.now()
+  const request: ThreadStore.ClaimRequest = {
+    threadId: run.threadId,
+    owner,
+    ttl: leaseTtl,
+    ...(takeOver ? { takeOver } : {})
+  }
+  run.lease = yield* ask(run, beginEffect(services, store.claim(request)))
+  keeper.start(since)
+  const view = yield* ask(run, beginEffect(services, store.load(run.threadId)))
+  run.at("claimed")
+  run.view = undefined
+  run.activeSince = clock.now()
+  run.firstFact ??= view?.nextFact ?? 1
+  if (view === undefined) return
+  run.fold = ThreadFold.from(view)
+  run.forgetCallIds()
+  run.hasSignals = false
+  if (view.run === undefined || view.snapshot === undefined) return
+  pinFound(run, { record: view.run, snapshot: view.snapshot })
+  run.ledger = RunLedger.read(view.state.get(ledgerKey))
+  run.mustReview = view.batch !== undefined
+  run.ending = endingOf(run)
+}
+
+function* start(run: ActiveRun, given: StartGiven): Flow<void> {
+  const { disposition } = run.fold
+  if (disposition !== undefined && disposition._tag !== "Ended") throw busy(run)
+  const pinned = pinNew(run, given)
+  run.ledger = new RunLedger()
+  run.ending = run.askedToEnd
+  yield* commitFlow(run, {
+    kind: "start",
+    step: 0,
+    disposition: Runs.Running,
+    start: { record: pinned.record, snapshot: pinned.snapshot },
+    messages: [{ role: "user", id: `${pinned.record.runId}/input`, content: given.input }]
+  })
+}
+
+const busy = (run: { readonly threadId: string }): RunError =>
+  new RunError({
+    reason: { _tag: "ThreadBusy", by: "OpenRun" },
+    message: `thread ${run.threadId} has an open run`,
+    threadId: run.threadId
+  })
+
+function* release(run: ActiveRun, keeper: LeaseKeeper): Flow<void> {
+  run.at("release.before")
+  yield* giveBack(run, keeper)
+  run.at("release.after")
+}
+
+/** A lease that cannot be given back runs out by itself. */
+function* giveBack(run: ActiveRun, keeper: LeaseKeeper): Flow<void> {
+  const { lease, engine } = run
+  keeper.stop()
+  if (lease === undefined) return
+  run.lease = undefined
+  const value = beginEffect(engine.services, engine.store.release(lease))
+  yield* waitFor(
+    { sleeper: run.sleeper, deadlines: run.deadlines, check: nothing },
+    { value, limit: engine.storeTimeout }
+  )
+}
+
+const nothing = (): void => {}
+
+/** What came in between the last look and the release would wait for nobody. What was seen and left there may wait. */
+function* isWantedAgain(run: ActiveRun): Flow<boolean> {
+  if (run.fold.disposition?._tag !== "Awaiting" || run.isClosing) return false
+  const seen = run.fold.inbox.size
+  yield* readInbox(run)
+  return run.fold.inbox.size > seen
+}
+
+const runErrorOf = (run: ActiveRun, thrown: unknown): RunError => {
+  if (isRunError(thrown)) return thrown.runId === undefined ? named(run, thrown) : thrown
+  if (thrown instanceof StateUnreadable) {
+    const position = `state ${thrown.scope}/${thrown.key}`
+    return new RunError({
+      reason: { _tag: "Unreadable", position },
+      message: thrown.message,
+      ...placeOf(run),
+      cause: thrown
+    })
+  }
+  const message = thrown instanceof Error ? thrown.message : "the engine failed"
+  return internal(message, { ...placeOf(run), cause: thrown })
+}
+
+const named = (run: ActiveRun, error: RunError): RunError =>
+  new RunError({
+    reason: error.reason,
+    message: error.message,
+    ...placeOf(run),
+    ...(error.cause === undefined ? {} : { cause: error.cause })
+  })
