@@ -1,0 +1,77 @@
+/**
+ * What runtime and hand say to each other.
+ *
+ * Guarantees: plain JSON; arguments, operation and declared state cross, live handles do not.
+ * What a hand says is not trusted: whoever reads it checks every field.
+ */
+import type { Json, RawTool } from "@toolwright/runtime-contract"
+
+export interface Init {
+  readonly type: "init"
+  /** A module by absolute path. */
+  readonly registry: string
+  readonly place: HandPlace
+  /** Milliseconds after which a call is ended by the hand itself, whatever the runtime does. */
+  readonly callLimit: number
+}
+
+/** What a registry module's function is given. */
+export interface HandPlace {
+  /** The real, absolute path of the folder to work in. */
+  readonly workspace: string
+  /** Other absolute paths that mean the same folder. */
+  readonly aliases: ReadonlyArray<string>
+  /** True inside a box whose processes are all its own. */
+  readonly contained: boolean
+  /** What commands may see. */
+  readonly environment: Readonly<Record<string, string>>
+  /** As given to the sandbox. */
+  readonly options: Json.Json
+}
+
+/** The operation without what cannot cross: state goes beside it. */
+export interface SentOperation {
+  readonly runId: string
+  readonly threadId: string
+  readonly operationId: string
+  readonly callId: string
+  readonly attempt: number
+  readonly epoch: number
+  readonly principal: string
+}
+
+export interface Asked {
+  readonly type: "call" | "reconcile"
+  readonly id: number
+  readonly call: { readonly callId: string; readonly toolId: string; readonly arguments: Json.JsonObject }
+  readonly operation: SentOperation
+  /** Declared state by `scope/name`; what is absent is left out. */
+  readonly state: Readonly<Record<string, Json.Json>>
+}
+
+export interface Cancel {
+  readonly type: "cancel"
+  readonly id: number
+  readonly reason: string
+}
+
+export type ToHand = Init | Asked | Cancel
+
+export interface InstalledTool {
+  readonly id: string
+  readonly digest: string
+}
+
+export type FromHand =
+  | { readonly type: "ready"; readonly tools: ReadonlyArray<InstalledTool> }
+  | { readonly type: "broken"; readonly message: string }
+  | { readonly type: "progress"; readonly id: number; readonly text: string }
+  | { readonly type: "result"; readonly id: number; readonly output: unknown }
+  | { readonly type: "reconciled"; readonly id: number; readonly answer: RawTool.Reconciliation }
+  | {
+      readonly type: "failed"
+      readonly id: number
+      readonly reason: string
+      readonly message: string
+      readonly issues: ReadonlyArray<unknown>
+    }
