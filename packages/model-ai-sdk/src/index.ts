@@ -1,0 +1,11 @@
+/** Any AI SDK language model as the runtime's model port, and how its tools and requests are mapped. */
+export * as AiSdkExecutor from "./AiSdkExecutor.js"
+export * as ErrorMapping from "./ErrorMapping.js"
+export * as ProviderProfile from "./ProviderProfile.js"
+export * as SchemaDialect from "./SchemaDialect.js"
+export * as SchemaProjection from "./SchemaProjection.js"
+export * as ToolNames from "./ToolNames.js"
+export * as ToolProjection from "./ToolProjection.js"
+export type { AiSdkModel, AiSdkModelV3, AiSdkModelV4 } from "./AiSdkModel.js"
+export { isAiSdkModel } from "./AiSdkModel.js"
+export type { ModelSettings } from "./ModelSettings.js"
