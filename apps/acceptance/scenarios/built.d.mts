@@ -1,0 +1,1 @@
+export declare const built: (name: string) => Promise<string>

@@ -1,0 +1,138 @@
+/**
+ * How the demo is used: for one request, for lines from a pipe, or for a talk at the terminal.
+ *
+ * Guarantees: Ctrl-C cancels the turn that runs, and without one ends the demo; the exit code is 130 after either of
+ * them, 1 when a run did not come to its own end, else 0.
+ * Does not run anything itself.
+ */
+import type { LlmExecutor } from "@toolwright/runtime-contract"
+import { busyText, type Conversation, type Standing } from "./Conversation.js"
+import type { Console } from "./internal/console.js"
+import type { Screen } from "./Screen.js"
+import { shortId } from "./Threads.js"
+
+/** What a line that begins with a slash does. False: there is no such command, or it was used wrongly. */
+export type Command = (words: string) => Promise<boolean>
+
+export interface SessionOptions {
+  readonly conversation: Conversation
+  readonly console: Console
+  readonly screen: Screen
+  readonly print: (text: string) => void
+  /** By their first word. */
+  readonly commands: Readonly<Record<string, Command>>
+  readonly model: LlmExecutor.ModelBinding
+}
+
+const interrupted = 130
+
+const help = [
+  "Ask for the weather, arithmetic, the time, a note, or an entry of the shopping list.",
+  "/threads lists, /thread ID goes on with one, /new begins one. /steer TEXT and /cancel reach an open run, also of another terminal. /settle asks about what may have happened. /rules lists what is allowed from now on, /forget ID takes it back. /explain REQUEST says what the policy thinks. /json prints the transcript, /quit ends; so does Ctrl-D."
+].join("\n")
+
+const nameOf = ({ provider, model }: LlmExecutor.ModelBinding): string =>
+  provider === "offline" ? "an offline model" : `the model ${provider}:${model}`
+
+export class Session {
+  exitCode = 0
+  readonly #options: SessionOptions
+  #last: Standing | undefined
+  #isOver = false
+
+  constructor(options: SessionOptions) {
+    this.#options = options
+  }
+
+  /** Goes on with a thread before anything else is asked. */
+  async attach(threadId: string): Promise<void> {
+    const { conversation, screen } = this.#options
+    screen.note(`Thread ${shortId(threadId)}.`)
+    this.#last = await conversation.attach(threadId)
+    this.#waits()
+  }
+
+  async once(request: string): Promise<void> {
+    this.#options.screen.request(request)
+    await this.#turn(request)
+  }
+
+  async eachLine(): Promise<void> {
+    for await (const line of this.#options.console.piped()) {
+      await this.once(line)
+      if (this.#isOver) return
+    }
+  }
+
+  async talk(): Promise<void> {
+    const { console, screen, model } = this.#options
+    screen.note(`toolwright demo: an agent with five tools, ${nameOf(model)} and a permission gate`, "bold")
+    screen.note(help)
+    while (!this.#isOver) {
+      screen.gap()
+      const line = (await console.ask("› "))?.trim()
+      if (line === undefined || line === "/quit" || line === "/exit") return
+      if (line.startsWith("/")) await this.#command(line)
+      else if (line !== "") {
+        screen.gap()
+        await this.#turn(line)
+      }
+      if (line === "") continue
+      // In a talk a cancelled turn is over, and the talk goes on.
+      this.#isOver = false
+      this.exitCode = 0
+    }
+  }
+
+  interrupt(): void {
+    if (this.#isOver) process.exit(interrupted)
+    this.#options.conversation.cancel()
+    this.#isOver = true
+    this.exitCode = interrupted
+  }
+
+  /** The committed messages, and how the last run ended, as JSON. */
+  transcript(): string {
+    const { disposition, threadId, messages } = this.#last ?? { disposition: null, threadId: null, messages: [] }
+    return `${JSON.stringify({ threadId, disposition, messages: [...messages] }, null, 2)}\n`
+  }
+
+  async #command(line: string): Promise<void> {
+    const { commands, print, screen } = this.#options
+    const [name = "", words = ""] = line.slice(1).split(/\s+(.*)/s)
+    if (name === "json") return print(this.transcript())
+    const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+    try {
+      if ((await command?.(words.trim())) !== true) screen.note(help)
+    } catch (error) {
+      screen.note(error instanceof Error ? error.message : String(error), "red")
+    }
+  }
+
+  async #turn(request: string): Promise<void> {
+    try {
+      this.#last = await this.#options.conversation.turn(request)
+      this.#rest(this.#last)
+    } catch (error) {
+      const text = busyText(error)
+      if (text === undefined) throw error
+      this.#options.screen.note(text, "red")
+      this.#fail()
+    }
+  }
+
+  #waits(): void {
+    const last = this.#last
+    if (last?.disposition._tag === "Awaiting")
+      this.#options.screen.note(`It waits: /thread ${shortId(last.threadId)} asks again.`)
+  }
+
+  #rest({ disposition }: Standing): void {
+    this.#waits()
+    if (disposition._tag !== "Ended" || disposition.cause._tag !== "NaturalEnd") this.#fail()
+  }
+
+  #fail(): void {
+    if (this.exitCode === 0) this.exitCode = 1
+  }
+}
