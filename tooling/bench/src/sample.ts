@@ -1,0 +1,59 @@
+/**
+ * One sample in a process of its own:  node dist/sample.js CONTENDER KIND STEPS PARALLEL TOOLS RUNS
+ * Prints one line of JSON: CPU and wall microseconds for all runs together, peak memory, memory still held afterwards.
+ */
+import { bareLoop } from "./bareLoop.js"
+import { effectLoop } from "./effectLoop.js"
+import { runtimeLoop } from "./runtimeLoop.js"
+import type { Contender, Scenario } from "./scenario.js"
+
+export interface Sample {
+  readonly cpu: number
+  readonly wall: number
+  readonly peakKiB: number
+  readonly retainedKiB: number
+}
+
+const contenders: Readonly<Record<string, (scenario: Scenario) => Contender>> = {
+  bare: bareLoop,
+  effect: effectLoop,
+  runtime: runtimeLoop
+}
+
+const [name = "", kind = "", ...numbers] = process.argv.slice(2)
+const [steps = 1, parallel = 1, tools = 1, runs = 1] = numbers.map(Number)
+const scenario: Scenario = { steps, parallel, tools }
+const make = contenders[name]
+if (make === undefined || (kind !== "serial" && kind !== "concurrent"))
+  throw new Error(`no contender ${name} or kind ${kind}`)
+const contender = make(scenario)
+
+const serial = async (count: number): Promise<void> => {
+  for (let run = 0; run < count; run++) await contender.run(scenario)
+}
+const concurrent = async (count: number): Promise<void> => {
+  await Promise.all(Array.from({ length: count }, () => contender.run(scenario)))
+}
+const measured = kind === "serial" ? serial : concurrent
+
+// long enough for the compiler of the engine to settle
+const settled = process.cpuUsage()
+do await measured(kind === "serial" ? Math.max(1, Math.ceil(runs / 4)) : runs)
+while (process.cpuUsage(settled).user < 1_500_000)
+
+const collectGarbage = globalThis.gc ?? ((): void => {})
+collectGarbage()
+const before = process.memoryUsage().heapUsed
+const cpu = process.cpuUsage()
+const wall = process.hrtime.bigint()
+await measured(runs)
+const elapsed = Number(process.hrtime.bigint() - wall) / 1_000
+const used = process.cpuUsage(cpu)
+collectGarbage()
+const sample: Sample = {
+  cpu: used.user + used.system,
+  wall: elapsed,
+  peakKiB: process.resourceUsage().maxRSS,
+  retainedKiB: Math.round((process.memoryUsage().heapUsed - before) / 1024)
+}
+console.log(JSON.stringify(sample))
