@@ -25,6 +25,8 @@ export type RunNote =
       readonly reference: string
       readonly characters: number
     }
+  /** The model of the run cannot be shown a tool; `pointer` leads into its input schema (`""`: the whole tool). */
+  | { readonly type: "ToolRefused"; readonly toolId: string; readonly pointer: string; readonly reason: string }
   | { readonly type: "TriggerHint"; readonly toolId: string; readonly trigger: string }
   | { readonly type: "StateConflict"; readonly keys: ReadonlyArray<string> }
   | { readonly type: "ModelFallback"; readonly from: string; readonly to: string; readonly reason: string }

@@ -188,6 +188,21 @@ describe("a thread is the sum of its commits", () => {
       commit({ id: "p", expectedRevision: 2, step: 1, batch: { _tag: "Publish", calls: [answered], reminders: [] } })
     )
     expect(fold.messages.at(-1)).toMatchObject({ role: "tool", foreign: true, outcome: "Completed" })
+    expect(Object.hasOwn(fold.messages.at(-1)!, "data")).toBe(false)
+  })
+
+  it("[T9] structured output stands beside the text of a result", () => {
+    const running = entered(call({ phase: phases.executing() }))
+    const done = {
+      ...running,
+      phase: { _tag: "Completed" as const, output: { ...output(0), data: { ok: [0, null] } } }
+    }
+    const fold = folded(
+      starting(),
+      opening([running]),
+      commit({ id: "p", expectedRevision: 2, step: 1, batch: { _tag: "Publish", calls: [done], reminders: [] } })
+    )
+    expect(fold.messages.at(-1)).toMatchObject({ role: "tool", data: { ok: [0, null] } })
   })
 })
 

@@ -242,6 +242,9 @@ const illegal: Readonly<Record<string, ReadonlyArray<Row>>> = {
     [started, commit({ expectedRevision: 1, tickets: [ticketFor(waiting)] })]
   ],
   "the wait of run/1/1 has no ticket": [[started, open1({ tickets: [] })]],
+  "the wait of run/1/0 has no ticket": [
+    [started, opening([call({ phase: phases.awaiting("Client") })], { tickets: [] })]
+  ],
   "a run waits only when no call is running or can run": [
     [started, open1({ disposition: awaiting("ticket") })],
     [started, opening([call(), waiting], { disposition: awaiting("ticket") })]
@@ -484,6 +487,7 @@ describe("the run's own states", () => {
       { _tag: "Indeterminate" }
     ] as const
     expect(causes.map((left) => causes.filter((right) => isSameCause(left, right)).length)).toEqual(causes.map(() => 1))
+    expect(causes.map((cause) => isSameCause(cause, structuredClone(cause)))).toEqual(causes.map(() => true))
     expect(isSameCause({ _tag: "NaturalEnd", limited: false }, { _tag: "NaturalEnd" })).toBe(true)
   })
 })

@@ -93,6 +93,7 @@ const notes: Every<RunNote["type"], RunNote> = {
   UsageRecorded: { type: "UsageRecorded", provider: "p", model: "m", usage },
   LateResult: { type: "LateResult", operationId: "o", attempt: 2, summary: "done" },
   OutputSpilled: { type: "OutputSpilled", operationId: "o", reference: "r", characters: 9 },
+  ToolRefused: { type: "ToolRefused", toolId: "t", pointer: "/properties/x", reason: "no such keyword" },
   TriggerHint: { type: "TriggerHint", toolId: "t", trigger: "weather" },
   StateConflict: { type: "StateConflict", keys: ["k"] },
   ModelFallback: { type: "ModelFallback", from: "a", to: "b", reason: "overloaded" },

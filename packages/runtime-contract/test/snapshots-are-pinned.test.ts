@@ -123,6 +123,31 @@ describe("snapshots are pinned", () => {
     ])
   })
 
+  it("[N1, R4] one attempt is the least that a policy may give", () => {
+    const once = ToolDescriptor.withRecovery(descriptor("read"), { mode: "ReplaySafe", maxAttempts: 1 })
+    expect(builder().tool(once).build().tools[0]?.policy).toEqual({ mode: "ReplaySafe", maxAttempts: 1 })
+  })
+
+  it("[N1] a refusal says what was expected and what came", () => {
+    const messageOf = (draft: Snapshot.SnapshotBuilder): string => {
+      try {
+        draft.build()
+        return "built"
+      } catch (thrown) {
+        return thrown instanceof Error ? thrown.message : String(thrown)
+      }
+    }
+    expect([
+      messageOf(Snapshot.builder("agent")),
+      messageOf(builder().limits({ maxSteps: 0 })),
+      messageOf(builder().metadata({ when: new Date(0) } as unknown as JsonObject))
+    ]).toEqual([
+      "model: expected provider and model names, got nothing",
+      "limits/maxSteps: expected a whole number from 1, got 0",
+      "metadata/when: expected a JSON value, got a Date"
+    ])
+  })
+
   it("[N1] a limit that is named and undefined is the default", () => {
     const limits = builder()
       .limits({ width: undefined, maxTokens: undefined } as object)

@@ -151,6 +151,7 @@ describe("the strictest gate wins", () => {
       { _tag: "SetResult", output: { content: [], state: [] } },
       { _tag: "RequireConfirmation", requirements: [] },
       { _tag: "RequireConfirmation", requirements: [{}] },
+      { _tag: "RequireConfirmation", requirements: [{ reason: "x" }, {}] },
       { _tag: "RequireConfirmation", requirements: [{ reason: "x", quorum: 0 }] },
       { _tag: "RequireConfirmation", requirements: [{ reason: "x", quorum: 1.5 }] },
       { _tag: "RequireConfirmation", requirements: [{ reason: "x", deadline: Number.POSITIVE_INFINITY }] },

@@ -75,6 +75,7 @@ const note = Type.Union([
   closed({ type: named("UsageRecorded"), provider: text, model: text, usage }),
   closed({ type: named("LateResult"), operationId: text, attempt: count, summary: text }),
   closed({ type: named("OutputSpilled"), operationId: text, reference: text, characters: count }),
+  closed({ type: named("ToolRefused"), toolId: text, pointer: text, reason: text }),
   closed({ type: named("TriggerHint"), toolId: text, trigger: text }),
   closed({ type: named("StateConflict"), keys: texts }),
   closed({ type: named("ModelFallback"), from: text, to: text, reason: text }),

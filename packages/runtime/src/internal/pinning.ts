@@ -82,7 +82,16 @@ export const pinNew = (run: ActiveRun, given: StartGiven): Pinned => {
   }
   if (given.parent !== undefined) record.parent = given.parent
   if (metadata !== undefined && Object.keys(metadata).length > 0) record.metadata = metadata
+  noteRefused(run, snapshot)
   return pin(run, { record, snapshot, policy })
+}
+
+/** What the model cannot be shown is told with the start of the run. It costs that tool only. */
+const noteRefused = (run: ActiveRun, { model, tools }: Snapshot): void => {
+  const { llm } = run.engine
+  if (llm.refused === undefined) return
+  for (const { toolId, pointer, reason } of llm.refused(model, tools))
+    run.notes.push({ type: "ToolRefused", toolId, pointer, reason })
 }
 
 export const pinFound = (
