@@ -145,4 +145,21 @@ describe("the rows of a deleted thread", () => {
       [0, 0, 0, 0, 0, 0]
     ])
   })
+
+  it("[D3] are not mistaken for those of a thread that was written anew under its name", async () => {
+    const texts = async (store: SqliteThreadStore.SqliteThreadStore): Promise<ReadonlyArray<unknown>> =>
+      ((await run(store.load("thread")))?.messages.toArray() ?? []).map((message) =>
+        message.role === "user" ? message.content : []
+      )
+    const lease = await begin()
+    await run(owning.commit(saying({ owner, revision: 1 }, { text: "old" })))
+    await run(owning.release(lease))
+    await run(looking.delete("thread"))
+    const anew = await run(looking.claim({ threadId: "thread", owner: "two", ttl: 60_000 }))
+    const next = { ...owner, epoch: anew.epoch }
+    await run(looking.commit(starting(next)))
+    for (const revision of [1, 2]) await run(looking.commit(saying({ owner: next, revision }, { text: "new" })))
+    const text = (one: string) => [{ type: "text", text: one }]
+    expect([anew.epoch, await texts(owning)]).toEqual([2, [text("start"), text("new"), text("new")]])
+  })
 })
