@@ -14,7 +14,8 @@ import {
 } from "@toolwright/runtime-contract"
 import type { Approval, Verdict } from "./Approval.js"
 import { follow } from "./internal/follow.js"
-import { patiently } from "./internal/patiently.js"
+import { setTimeout as delay } from "node:timers/promises"
+import { lookEvery, patiently } from "./internal/patiently.js"
 import type { Screen } from "./Screen.js"
 import { openTickets, type Threads } from "./Threads.js"
 
@@ -136,7 +137,7 @@ export class Conversation {
     if (this.#isCancelled || verdict._tag === "Cancelled") return this.#abandon(threadId)
     if (verdict._tag === "Later") return undefined
     this.#stop = () => void this.#options.runtime.cancel({ threadId }).catch(() => undefined)
-    return verdict._tag === "Elsewhere" ? this.#follow(threadId) : this.#resume(ticket, verdict)
+    return verdict._tag === "Elsewhere" ? this.#followOthers(threadId) : this.#resume(ticket, verdict)
   }
 
   async #resume(
@@ -145,25 +146,40 @@ export class Conversation {
   ): Promise<Standing> {
     const { runtime, screen } = this.#options
     try {
-      return await runtime.resume(ticket.id, answer, {
+      const outcome = await runtime.resume(ticket.id, answer, {
         approver: person,
         expect: { digest: ticket.digest },
         ...(remember === undefined ? {} : { remember }),
         onEvent: this.#show
       })
+      // Accepted, and not acted upon yet: the thread is another process's, or of one that died a moment ago.
+      return outcome.tickets.some(({ id }) => id === ticket.id) ? await this.#follow(ticket.threadId) : outcome
     } catch (error) {
       if (!(error instanceof TicketRefused)) throw error
-      if (error.reason === "AlreadyDecided") return this.#follow(ticket.threadId)
+      if (error.reason === "AlreadyDecided") return this.#followOthers(ticket.threadId)
       screen.note(`The answer was refused: ${error.message}`, "red")
       return this.#found(ticket.threadId)
     }
   }
 
-  /** Shows what another process does with the run, until it rests. */
+  #followOthers(threadId: string): Promise<Standing> {
+    this.#options.screen.note("Answered elsewhere. This is what follows:", "yellow")
+    return this.#follow(threadId)
+  }
+
+  /** Shows what becomes of the run, until it rests. What nobody is at any more is taken along when its lease runs out. */
   async #follow(threadId: string): Promise<Standing> {
-    const { runtime, screen } = this.#options
-    screen.note("Answered elsewhere. This is what follows:", "yellow")
-    await follow(runtime, { threadId, from: this.#next, show: this.#show }).done
+    const { runtime } = this.#options
+    let isDone = false
+    const done = follow(runtime, { threadId, from: this.#next, show: this.#show }).done.finally(() => {
+      isDone = true
+    })
+    const isFollowed = (): boolean => isDone
+    while (!isFollowed()) {
+      await Promise.race([done, delay(lookEvery)])
+      if (!isFollowed()) await runtime.recover()
+    }
+    await done
     return this.#found(threadId)
   }
 
