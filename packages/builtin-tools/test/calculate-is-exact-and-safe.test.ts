@@ -177,6 +177,10 @@ describe("what cannot be calculated", () => {
     expect(() => callOf(tool, { expression: "1".repeat(1001) })).toThrow("at most 1000 characters")
   })
 
+  it("[E1] a point and an exponent without digits are no number", () => {
+    expect([".e31", ".", "1 + .e3"].map((text) => refusalOf(text) !== undefined)).toEqual([true, true, true])
+  })
+
   it("[E1] any text at all gives a result or an invalid-argument error", () => {
     const pieces = fc.constantFrom(
       "1",

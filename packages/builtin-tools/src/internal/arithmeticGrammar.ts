@@ -169,6 +169,8 @@ const number = (node: jsep.Expression): Arithmetic => {
   const { value, raw } = node
   if (typeof value !== "number" || typeof raw !== "string")
     throw new ArithmeticProblem("numbers only", { received: textOf(raw) })
+  // The parser takes a point without digits, as in `.e3`, for a number.
+  if (!/^\.?\d/.test(raw)) throw new ArithmeticProblem("a number with digits", { received: textOf(raw) })
   return { _tag: "Number", value: raw }
 }
 
