@@ -26,8 +26,8 @@ export const openDatabase = (options: { readonly path: string; readonly driver?:
     connection.exec("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
     // Where syncing stops at the disk's own memory (macOS), go on to the disk.
     connection.exec("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")
-    // Pages that many commits touch are copied into the file once for all of them. The log grows to about 16 MB.
-    connection.exec("PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -32768")
+    // 32 MB: the ends of the indices of many threads, each touched by the next commit of its thread.
+    connection.exec("PRAGMA cache_size = -32768")
     migrate(connection, threadSchema)
     return connection
   } catch (error) {
