@@ -4,10 +4,9 @@
  * Guarantees: the digest covers the canonical form, so it is the same however the text was laid out.
  * Does not validate by itself.
  */
-import { Json, type RawTool, ToolArgs } from "@toolwright/runtime-contract"
+import { type Json, type RawTool, ToolArgs, ToolBatch } from "@toolwright/runtime-contract"
 
-/** SHA-256 (64 hex digits) over the canonical arguments, under a label of its own. */
-export const digestOf = (args: Json.JsonObject): string => Json.digest("toolwright/arguments/1", args)
+export const { digestOf } = ToolBatch
 
 export const noArguments: Json.JsonObject = Object.freeze({})
 
