@@ -2,7 +2,7 @@
  * Aerodrome reports of the afternoon of 20 March 2026, as published by the Aviation Weather Center of NOAA, a work of the
  * United States government in the public domain.
  *
- * Guarantees: real reports, word for word; shown as recorded wherever they are used.
+ * Guarantees: real reports, unchanged but for remarks and trends that some of them lost; shown as recorded wherever they are used.
  * Does not say anything of today.
  */
 
