@@ -124,5 +124,8 @@ export const textOf = (content: ReadonlyArray<AssistantPart | ContentBlock>): st
   return texts.join("\n")
 }
 
-export const toolCallsOf = (message: AssistantMessage): ReadonlyArray<ToolCallPart> =>
-  message.content.filter((part) => part.type === "toolCall")
+export const toolCallsOf = (message: AssistantMessage): ReadonlyArray<ToolCallPart> => {
+  const calls: Array<ToolCallPart> = []
+  for (const part of message.content) if (part.type === "toolCall") calls.push(part)
+  return calls
+}

@@ -121,19 +121,30 @@ export class ThreadFold {
     this.step = commit.step
     // What a publishing commit says stands behind the results: a result directly follows its call.
     if (commit.batch?._tag === "Publish") this.#applyBatch(commit.batch, commit)
-    for (const message of commit.messages) this.#messages.push(message)
+    for (let index = 0; index < commit.messages.length; index++) this.#append(commit.messages[index])
     if (commit.batch !== undefined && commit.batch._tag !== "Publish") this.#applyBatch(commit.batch, commit)
-    for (const ticket of commit.tickets) this.#setTicket({ ticket, allowedBy: [] })
-    for (const command of commit.state) {
+    if (commit.tickets.length > 0) for (const ticket of commit.tickets) this.#setTicket({ ticket, allowedBy: [] })
+    if (commit.state.length > 0) this.#applyState(commit.state)
+    this.#applyAudit(commit)
+    if (this.#inbox !== undefined) for (const id of commit.consumed) this.#inbox.delete(id)
+    if (this.#openOutcomes !== undefined) for (const id of commit.resolved) this.#openOutcomes.delete(id)
+    this.disposition = commit.disposition
+    if (commit.disposition._tag === "Ended") this.#end()
+  }
+
+  #append(message: Message | undefined): void {
+    if (message !== undefined) this.#messages.push(message)
+  }
+
+  #applyState(commands: ThreadCommit["state"]): void {
+    for (const command of commands) {
       if (command.scope === "Shared") continue
       if (command._tag === "Set") this.#setState(stateKeyOf(command.scope, command.key), command.value)
       else this.#state?.delete(stateKeyOf(command.scope, command.key))
     }
-    this.#applyAudit(commit)
-    for (const id of commit.consumed) this.#inbox?.delete(id)
-    for (const id of commit.resolved) this.#openOutcomes?.delete(id)
-    this.disposition = commit.disposition
-    if (commit.disposition._tag !== "Ended") return
+  }
+
+  #end(): void {
     for (const [operationId, ticketId] of this.#open ?? nothing) this.#void({ operationId, ticketId }, "the run ended")
     for (const [id, signal] of this.#inbox ?? nothing) if (!outlivesRun(signal.body)) this.#inbox?.delete(id)
   }
@@ -142,7 +153,11 @@ export class ThreadFold {
     if (auditHead !== undefined) {
       this.auditHead = auditHead
       this.#openAudit = []
-    } else if (audit.length > 0) this.#openAudit.push(...audit)
+    } else for (let index = 0; index < audit.length; index++) this.#leaveUncovered(audit[index])
+  }
+
+  #leaveUncovered(record: AuditRecord | undefined): void {
+    if (record !== undefined) this.#openAudit.push(record)
   }
 
   /** A signal was accepted; for an answer, `ticket` is its ticket afterwards. */
@@ -165,31 +180,33 @@ export class ThreadFold {
       this.batch = { runId: commit.runId, step: delta.step, calls: delta.calls }
     } else if (this.batch !== undefined) {
       this.batch = withCalls(this.batch, delta.calls)
-      for (const { operationId, phase } of (this.#open?.size ?? 0) === 0 ? [] : delta.calls) {
-        const ticketId = this.#open?.get(operationId)
-        if (ticketId !== undefined && !(phase._tag === "Awaiting" && phase.ticketId === ticketId))
-          this.#void({ operationId, ticketId }, "the call waits no longer")
-      }
+      if (this.#open !== undefined && this.#open.size > 0) this.#voidPassed(this.#open, delta.calls)
     }
-    for (const call of delta.calls)
-      if (call.phase._tag === "Indeterminate")
-        this.#leaveOpen({
-          operationId: call.operationId,
-          runId: commit.runId,
-          call,
-          since: commit.at
-        })
+    for (let index = 0; index < delta.calls.length; index++) {
+      const call = delta.calls[index]
+      if (call?.phase._tag === "Indeterminate")
+        this.#leaveOpen({ operationId: call.operationId, runId: commit.runId, call, since: commit.at })
+    }
     if (delta._tag !== "Publish" || this.batch === undefined) return
     this.#publish(this.batch, delta)
     this.batch = undefined
   }
 
+  #voidPassed(open: ReadonlyMap<string, string>, calls: ReadonlyArray<BatchCall>): void {
+    for (const { operationId, phase } of calls) {
+      const ticketId = open.get(operationId)
+      if (ticketId !== undefined && !(phase._tag === "Awaiting" && phase.ticketId === ticketId))
+        this.#void({ operationId, ticketId }, "the call waits no longer")
+    }
+  }
+
   #publish(batch: ToolBatch, delta: Extract<BatchDelta, { readonly _tag: "Publish" }>): void {
-    for (const call of batch.calls) {
-      const message = resultMessage(call)
-      if (message !== undefined) this.#messages.push(message)
-      for (const reminder of delta.reminders)
-        if (reminder.position === call.position) this.#messages.push(reminder.message)
+    for (let position = 0; position < batch.calls.length; position++) {
+      const call = batch.calls[position]
+      if (call !== undefined) this.#append(resultMessage(call))
+      if (delta.reminders.length > 0)
+        for (const reminder of delta.reminders)
+          if (reminder.position === position) this.#messages.push(reminder.message)
     }
   }
 

@@ -10,7 +10,7 @@ import { type Limit, limits, type Row, rows } from "./rows.js"
 import type { Sample } from "./sample.js"
 
 const here = dirname(fileURLToPath(import.meta.url))
-const contenders = ["bare", "effect", "runtime"] as const
+const contenders = ["bare", "lean", "effect", "runtime"] as const
 type ContenderName = (typeof contenders)[number]
 
 const { values } = parseArgs({
@@ -40,7 +40,7 @@ type Figures = ReadonlyMap<string, Readonly<Record<ContenderName, ReadonlyArray<
 
 const measure = (): Figures => {
   const figures = new Map<string, Record<ContenderName, Array<Sample>>>()
-  for (const row of chosen) figures.set(row.name, { bare: [], effect: [], runtime: [] })
+  for (const row of chosen) figures.set(row.name, { bare: [], lean: [], effect: [], runtime: [] })
   for (let round = 0; round < count; round++)
     for (const row of chosen)
       for (const contender of contenders) figures.get(row.name)?.[contender].push(sampleOf(contender, row))

@@ -6,15 +6,15 @@
  * with what the commit carries, not with the thread.
  */
 import { canonicalJson } from "../Json.js"
-import { type AssistantMessage, type ToolCallPart, toolCallsOf } from "../Message.js"
+import type { AssistantMessage, ToolCallPart } from "../Message.js"
 import type { ResumeTicket } from "../ResumeTicket.js"
 import { type EndCause, isSameCause, mayBecome } from "../Run.js"
 import type { ThreadHead } from "../StoreRules.js"
 import { isSettlement, type ThreadCommit } from "../ThreadCommit.js"
 import {
   type BatchCall,
-  isPublishable,
   isSound,
+  isTerminal,
   maySucceed,
   plan,
   type ToolBatch,
@@ -62,7 +62,9 @@ const isSettlementOf = (cause: EndCause, commit: ThreadCommit): boolean =>
 
 const brokenMessageRule = (head: ThreadHead, commit: ThreadCommit): string | undefined => {
   let turn: AssistantMessage | undefined
-  for (const message of commit.messages) {
+  for (let index = 0; index < commit.messages.length; index++) {
+    const message = commit.messages[index]
+    if (message === undefined) continue
     if (message.role === "tool") return "results enter the transcript by publication only"
     if (message.role !== "assistant") continue
     if (turn !== undefined) return "a step has one assistant message"
@@ -78,13 +80,21 @@ const brokenMessageRule = (head: ThreadHead, commit: ThreadCommit): string | und
   return brokenCallsRule(turn, commit)
 }
 
+const noCalls: ReadonlyArray<BatchCall> = []
+
 const brokenCallsRule = (turn: AssistantMessage | undefined, commit: ThreadCommit): string | undefined => {
-  const asked = turn === undefined ? [] : toolCallsOf(turn)
-  const opened = commit.batch?._tag === "Open" ? commit.batch.calls : []
-  if (asked.length !== opened.length || asked.some((part, index) => !isAskedBy(part, opened[index])))
-    return "every call of an assistant message opens in the same commit, in its order and as it was asked"
-  return opened.length === 0 || commit.messages.at(-1) === turn ? undefined : "calls are followed by their results"
+  const opened = commit.batch?._tag === "Open" ? commit.batch.calls : noCalls
+  let asked = 0
+  if (turn !== undefined)
+    for (let index = 0; index < turn.content.length; index++) {
+      const part = turn.content[index]
+      if (part?.type === "toolCall" && !isAskedBy(part, opened[asked++])) return wronglyOpened
+    }
+  if (asked !== opened.length) return wronglyOpened
+  return asked === 0 || commit.messages.at(-1) === turn ? undefined : "calls are followed by their results"
 }
+
+const wronglyOpened = "every call of an assistant message opens in the same commit, in its order and as it was asked"
 
 const isAskedBy = (part: ToolCallPart, call: BatchCall | undefined): boolean =>
   call !== undefined &&
@@ -112,7 +122,9 @@ const brokenBatchRule = (head: ThreadHead, commit: ThreadCommit): string | undef
   if (before === undefined) return "only an open batch changes"
   let last = -1
   let isOrdered = true
-  for (const call of batch.calls) {
+  for (let index = 0; index < batch.calls.length; index++) {
+    const call = batch.calls[index]
+    if (call === undefined) continue
     const known = before.calls[call.position]
     if (known === undefined || !maySucceed(known, call)) return `call ${call.operationId} may not change so`
     isOrdered &&= call.position > last
@@ -121,10 +133,24 @@ const brokenBatchRule = (head: ThreadHead, commit: ThreadCommit): string | undef
   if (!isOrdered && new Set(batch.calls.map((call) => call.position)).size < batch.calls.length)
     return "a commit names a call once"
   if (batch._tag !== "Publish") return undefined
-  if (!isPublishable(withCalls(before, batch.calls))) return "results are published when every call has one"
+  if (!isPublishableWith(before, batch.calls)) return "results are published when every call has one"
   return batch.reminders.every((reminder) => before.calls[reminder.position] !== undefined)
     ? undefined
     : "a reminder stands behind a call of its batch"
+}
+
+/** `isPublishable(withCalls(before, changed))` without the copy; positions were checked to be known, and each once. */
+const isPublishableWith = (before: ToolBatch, changed: ReadonlyArray<BatchCall>): boolean => {
+  let open = 0
+  for (let index = 0; index < before.calls.length; index++) {
+    const call = before.calls[index]
+    if (call !== undefined && !isTerminal(call)) open++
+  }
+  for (let index = 0; index < changed.length; index++) {
+    const call = changed[index]
+    if (call !== undefined && isTerminal(call)) open--
+  }
+  return open === 0
 }
 
 const opensWell = (
@@ -137,9 +163,8 @@ const opensWell = (
 }
 
 const brokenTicketRule = (head: ThreadHead, commit: ThreadCommit): string | undefined => {
-  const calls = commit.batch?.calls ?? []
-  if (commit.tickets.length === 0 && !calls.some((call) => call.phase._tag === "Awaiting"))
-    return brokenWaitRule(head, commit)
+  const calls = commit.batch?.calls ?? noCalls
+  if (commit.tickets.length === 0 && !isAnyWaiting(calls)) return brokenWaitRule(head, commit)
   const issued = new Set<string>()
   for (const ticket of commit.tickets) {
     if (issued.has(ticket.id) || head.ticket(ticket.id) !== undefined) return `ticket ${ticket.id} was issued before`
@@ -151,6 +176,11 @@ const brokenTicketRule = (head: ThreadHead, commit: ThreadCommit): string | unde
   for (const { operationId, phase } of calls)
     if (phase._tag === "Awaiting" && !issued.has(phase.ticketId)) return `the wait of ${operationId} has no ticket`
   return brokenWaitRule(head, commit)
+}
+
+const isAnyWaiting = (calls: ReadonlyArray<BatchCall>): boolean => {
+  for (let index = 0; index < calls.length; index++) if (calls[index]?.phase._tag === "Awaiting") return true
+  return false
 }
 
 const isOwn = (ticket: ResumeTicket, commit: ThreadCommit): boolean =>
@@ -206,6 +236,7 @@ const batchAfter = (head: ThreadHead, commit: ThreadCommit): ToolBatch | undefin
 }
 
 const brokenReferenceRule = (head: ThreadHead, commit: ThreadCommit): string | undefined => {
+  if (commit.consumed.length + commit.resolved.length === 0) return undefined
   for (const id of commit.consumed) if (!head.hasSignal(id)) return `signal ${id} is not in the inbox`
   for (const id of commit.resolved) if (!head.hasOpenOutcome(id)) return `operation ${id} has no open outcome`
   return undefined

@@ -8,26 +8,88 @@ import type { CommitReceipt, ThreadCommit } from "../ThreadCommit.js"
 import { ThreadFold } from "../ThreadFold.js"
 import type { DueItem, NumberedFact, Signal, SignalReceipt } from "../ThreadStore.js"
 
-interface Logged {
-  readonly commit: ThreadCommit
-  readonly receipt: CommitReceipt
-}
-
-export class MemoryThread {
+/** Also the head that commits are checked against: what is asked for at each commit is not made anew for it. */
+export class MemoryThread implements StoreRules.ThreadHead {
   readonly fold: ThreadFold
   ownership: StoreRules.Ownership
-  readonly log: Array<Logged> = []
-  readonly byId = new Map<string, CommitReceipt>()
-  readonly runs = new Set<string>()
+  /** The commit behind each revision, and the number of its first fact: a receipt is made of these when it is asked for. */
+  readonly log: Array<ThreadCommit> = []
+  readonly firstFacts: Array<number> = []
+  #lastRun: string | undefined
+  /** Those before the last: most threads have none. */
+  #earlierRuns: Set<string> | undefined
   /** Made for the first signal: most threads get none. */
   signals: Map<string, SignalReceipt> | undefined
-  readonly listeners: Set<() => void>
+  listeners: ReadonlyArray<() => void> | undefined
+  /** Of the store; brought up to date before a commit is checked. */
+  sharedRevision = 0
 
   /** `deleted` is the thread of this name that was there before: its epochs and listeners go on. */
   constructor(threadId: string, deleted?: MemoryThread) {
     this.fold = new ThreadFold(threadId)
-    this.ownership = { ...StoreRules.unowned, epoch: deleted?.ownership.epoch ?? 0 }
-    this.listeners = deleted?.listeners ?? new Set()
+    this.ownership =
+      deleted === undefined ? StoreRules.unowned : { epoch: deleted.ownership.epoch, owner: undefined, leaseUntil: 0 }
+    this.listeners = deleted?.listeners
+  }
+
+  get revision(): number {
+    return this.fold.revision
+  }
+
+  get run(): StoreRules.ThreadHead["run"] {
+    return this.fold.run
+  }
+
+  get disposition(): StoreRules.ThreadHead["disposition"] {
+    return this.fold.disposition
+  }
+
+  get step(): number {
+    return this.fold.step
+  }
+
+  get batch(): StoreRules.ThreadHead["batch"] {
+    return this.fold.batch
+  }
+
+  hasRun(runId: string): boolean {
+    return this.#lastRun === runId || (this.#earlierRuns !== undefined && this.#earlierRuns.has(runId))
+  }
+
+  startRun(runId: string): void {
+    if (this.#lastRun !== undefined) (this.#earlierRuns ??= new Set()).add(this.#lastRun)
+    this.#lastRun = runId
+  }
+
+  hasSignal(id: string): boolean {
+    return this.fold.inbox.has(id)
+  }
+
+  ticket(id: string): TicketState | undefined {
+    return this.fold.tickets.get(id)
+  }
+
+  hasOpenOutcome(operationId: string): boolean {
+    return this.fold.openOutcomes.has(operationId)
+  }
+
+  append(commit: ThreadCommit): CommitReceipt {
+    this.firstFacts.push(this.fold.nextFact)
+    this.log.push(commit)
+    this.fold.apply(commit)
+    return this.#receiptAt(this.log.length - 1, commit)
+  }
+
+  /** The receipt of a commit that is here already: it stands where it expected to stand. */
+  receiptOf({ expectedRevision, id }: ThreadCommit): CommitReceipt | undefined {
+    const known = this.log[expectedRevision]
+    return known?.id === id ? this.#receiptAt(expectedRevision, known) : undefined
+  }
+
+  #receiptAt(index: number, { id }: ThreadCommit): CommitReceipt {
+    const firstFact = this.firstFacts[index] ?? 1
+    const next = this.firstFacts[index + 1] ?? this.fold.nextFact
+    return { commitId: id, revision: index + 1, firstFact, factCount: next - firstFact }
   }
 
   /** Finds the first commit by bisection: reading the end of a long thread does not cost its length. */
@@ -36,40 +98,18 @@ export class MemoryThread {
     let high = this.log.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      const receipt = this.log[middle]?.receipt
-      if (receipt !== undefined && receipt.firstFact + receipt.factCount <= from) low = middle + 1
+      if ((this.firstFacts[middle + 1] ?? this.fold.nextFact) <= from) low = middle + 1
       else high = middle
     }
     const found: Array<NumberedFact> = []
-    for (const { commit, receipt } of from >= this.fold.nextFact ? [] : this.log.slice(low)) {
-      if (found.length >= limit) break
-      for (const [offset, fact] of factsOf(commit).entries()) {
-        const number = receipt.firstFact + offset
+    for (let index = low; index < this.log.length && found.length < limit; index++) {
+      const commit = this.log[index]
+      for (const [offset, fact] of commit === undefined ? [] : factsOf(commit).entries()) {
+        const number = (this.firstFacts[index] ?? 1) + offset
         if (number >= from && found.length < limit) found.push({ number, fact })
       }
     }
     return found
-  }
-
-  readonly #hasRun = (runId: string): boolean => this.runs.has(runId)
-  readonly #hasSignal = (id: string): boolean => this.fold.inbox.has(id)
-  readonly #ticket = (id: string): TicketState | undefined => this.fold.tickets.get(id)
-  readonly #hasOpenOutcome = (operationId: string): boolean => this.fold.openOutcomes.has(operationId)
-
-  head(sharedRevision: number): StoreRules.ThreadHead {
-    const { fold } = this
-    return {
-      revision: fold.revision,
-      run: fold.run,
-      disposition: fold.disposition,
-      step: fold.step,
-      batch: fold.batch,
-      hasRun: this.#hasRun,
-      hasSignal: this.#hasSignal,
-      ticket: this.#ticket,
-      hasOpenOutcome: this.#hasOpenOutcome,
-      sharedRevision
-    }
   }
 }
 

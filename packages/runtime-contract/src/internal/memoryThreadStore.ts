@@ -39,28 +39,19 @@ export class MemoryThreadStore implements ThreadStore {
   readonly commit = (commit: ThreadCommit): Effect.Effect<CommitReceipt, StoreError> =>
     Effect.suspend(() => {
       const thread = this.#open(commit.threadId)
-      const known = thread.byId.get(commit.id)
+      const known = thread.receiptOf(commit)
       const { ownership } = thread
+      thread.sharedRevision = this.#sharedRevision
       const refusal =
         known === undefined
-          ? StoreRules.refusalOfCommit({ head: thread.head(this.#sharedRevision), ownership, now: this.#now() }, commit)
+          ? StoreRules.refusalOfCommit({ head: thread, ownership, now: this.#now() }, commit)
           : StoreRules.refusalOfRepeat(ownership, commit)
       if (refusal !== undefined) return fail(commit.threadId, refusal)
       if (known !== undefined) return Effect.succeed(known)
-      const firstFact = thread.fold.nextFact
       if (commit.start !== undefined) this.#startRun(thread, commit.runId)
-      thread.fold.apply(commit)
-      this.#applyShared(commit)
+      if (commit.state.length > 0) this.#applyShared(commit)
       for (const ticket of commit.tickets) this.#tickets.set(ticket.id, commit.threadId)
-      const receipt: CommitReceipt = {
-        commitId: commit.id,
-        revision: thread.fold.revision,
-        firstFact,
-        factCount: thread.fold.nextFact - firstFact
-      }
-      thread.byId.set(commit.id, receipt)
-      thread.log.push({ commit, receipt })
-      return Effect.succeed(receipt)
+      return Effect.succeed(thread.append(commit))
     })
 
   readonly load = (threadId: string): Effect.Effect<ThreadView | undefined, StoreError> =>
@@ -91,7 +82,10 @@ export class MemoryThreadStore implements ThreadStore {
   readonly release = (lease: Lease): Effect.Effect<void, StoreError> =>
     Effect.suspend(() => {
       const thread = this.#open(lease.threadId)
-      return Effect.asVoid(this.#own(thread, StoreRules.release(thread.ownership, lease)))
+      const answer = StoreRules.release(thread.ownership, lease)
+      if (!answer.ok) return fail(lease.threadId, answer.reason)
+      thread.ownership = answer.ownership
+      return Effect.void
     })
 
   readonly signal = (signal: Signal): Effect.Effect<SignalReceipt, StoreError | TicketRefused> =>
@@ -101,7 +95,7 @@ export class MemoryThreadStore implements ThreadStore {
       const signals = (thread.signals ??= new Map<string, SignalReceipt>())
       const known = signals.get(signal.id)
       if (known !== undefined) return Effect.succeed(known)
-      const refusal = StoreRules.refusalOfSignal(thread.head(this.#sharedRevision), signal)
+      const refusal = StoreRules.refusalOfSignal(thread, signal)
       if (refusal !== undefined) return fail(signal.threadId, refusal)
       const verdict = answerVerdict(thread, signal)
       if (verdict instanceof TicketRefused) return Effect.fail(verdict)
@@ -114,7 +108,7 @@ export class MemoryThreadStore implements ThreadStore {
       }
       signals.set(signal.id, receipt)
       thread.fold.applySignal(signal, after?.state)
-      for (const listener of thread.listeners) listener()
+      for (const listener of thread.listeners ?? []) listener()
       return Effect.succeed(receipt)
     })
 
@@ -147,7 +141,7 @@ export class MemoryThreadStore implements ThreadStore {
           revision: thread.fold.revision,
           runId: thread.fold.run?.runId,
           disposition: thread.fold.disposition,
-          updatedAt: thread.log.at(-1)?.commit.at ?? 0
+          updatedAt: thread.log.at(-1)?.at ?? 0
         }))
     )
 
@@ -170,9 +164,14 @@ export class MemoryThreadStore implements ThreadStore {
   readonly isProcessLocal = true
 
   readonly subscribe = (threadId: string, listener: () => void): (() => void) => {
-    const { listeners } = this.#open(threadId)
-    listeners.add(listener)
-    return () => listeners.delete(listener)
+    const thread = this.#open(threadId)
+    thread.listeners = thread.listeners === undefined ? [listener] : [...thread.listeners, listener]
+    return () => {
+      // The thread may have been deleted and made anew meanwhile.
+      const now = this.#open(threadId)
+      const at = now.listeners?.indexOf(listener) ?? -1
+      if (at >= 0) now.listeners = now.listeners?.toSpliced(at, 1)
+    }
   }
 
   #open(threadId: string): MemoryThread {
@@ -194,7 +193,7 @@ export class MemoryThreadStore implements ThreadStore {
   /** Tickets are looked up by id for the current run of a thread only. */
   #startRun(thread: MemoryThread, runId: string): void {
     for (const ticketId of thread.fold.tickets.keys()) this.#tickets.delete(ticketId)
-    thread.runs.add(runId)
+    thread.startRun(runId)
   }
 
   #applyShared(commit: ThreadCommit): void {

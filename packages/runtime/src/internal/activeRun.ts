@@ -74,8 +74,7 @@ export class ActiveRun {
   readonly entries = new ByPosition<Entry>()
   /** Calls of the batch must be looked at that nobody here has gated or started. */
   mustReview = false
-  /** Calls that wait for the claim of an abandoned one, by position; `undefined` once they have waited long enough. */
-  readonly holding = new Map<number, Deadline | undefined>()
+  #holding: Map<number, Deadline | undefined> | undefined
   readonly late: Array<LateResult> = []
   /** Tokens spent in this process. */
   usage: Run.Usage = noUsage
@@ -103,7 +102,10 @@ export class ActiveRun {
   #fatal: RunError | undefined
   /** Interrupts the model, while it is at work. */
   interruptModel: (() => void) | undefined
-  commits = 0
+  #commits = 0
+  /** What the ids of our commits begin with; it is the same for all of a run and an epoch. */
+  #prefix = ""
+  #prefixed: { readonly runId: string; readonly epoch: number } | undefined
   attempt = 1
   #callIds: Set<string> | undefined
 
@@ -114,6 +116,15 @@ export class ActiveRun {
     this.activeSince = engine.clock.now()
     this.listeners = [...given.listeners, ...(engine.watchers.get(given.threadId) ?? [])]
     this.fold = new ThreadFold(given.threadId)
+  }
+
+  /** Calls that wait for the claim of an abandoned one, by position; `undefined` once they have waited long enough. */
+  get holding(): Map<number, Deadline | undefined> {
+    return (this.#holding ??= new Map())
+  }
+
+  get isHolding(): boolean {
+    return this.#holding !== undefined && this.#holding.size > 0
   }
 
   get pinned(): Pinned {
@@ -131,6 +142,16 @@ export class ActiveRun {
 
   get runId(): string {
     return this.#pinned?.record.runId ?? this.fold.run?.runId ?? ""
+  }
+
+  /** No two commits of a thread ever share one: an epoch is ours alone. */
+  nextCommitId(epoch: number): string {
+    const { runId } = this
+    if (this.#prefixed?.runId !== runId || this.#prefixed.epoch !== epoch) {
+      this.#prefixed = { runId, epoch }
+      this.#prefix = `${runId}/${epoch}/`
+    }
+    return this.#prefix + String(++this.#commits)
   }
 
   readonly wake = (): void => this.sleeper.wake()

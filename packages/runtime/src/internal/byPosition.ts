@@ -6,7 +6,7 @@
  * Does not outlive a batch: `clear` it behind each.
  */
 export class ByPosition<A> {
-  readonly #values: Array<A | undefined> = []
+  #values: Array<A | undefined> = []
   #size = 0
 
   get size(): number {
@@ -22,6 +22,8 @@ export class ByPosition<A> {
   }
 
   set(position: number, value: A): void {
+    // Most batches have one call, and an array that is pushed to makes room for sixteen more.
+    if (position === 0 && this.#values.length === 0) this.#values = [undefined]
     while (this.#values.length <= position) this.#values.push(undefined)
     if (this.#values[position] === undefined) this.#size++
     this.#values[position] = value

@@ -133,7 +133,7 @@ const build = (run: ActiveRun, draft: CommitDraft): ThreadCommit.ThreadCommit =>
   countTime(run, at)
   const counted = draft.disposition._tag === "Ended" ? undefined : run.ledger.command()
   const made: Mutable<ThreadCommit.ThreadCommit> = {
-    id: `${run.runId}/${lease.epoch}/${++run.commits}`,
+    id: run.nextCommitId(lease.epoch),
     threadId: run.threadId,
     runId: run.runId,
     expectedRevision: fold.revision,

@@ -24,10 +24,10 @@ export const applyDecision = (
   run: ActiveRun,
   { asked, decision }: { readonly asked: Gateable; readonly decision: Decision }
 ): Applied => {
-  run.audit.push(decisionRecord(run, { call: asked.call, decision }))
+  run.audit.push(decisionRecord(asked.call, decision))
   const { call } = asked
   const { outcome } = decision
-  traceGate(run, { call, decision, installed: asked.entry.installed })
+  if (run.engine.tracer !== undefined) traceGate(run, { call, decision, installed: asked.entry.installed })
   switch (outcome._tag) {
     case "Allow":
       return asked.entry.installed.descriptor.kind === "ClientExecuted"

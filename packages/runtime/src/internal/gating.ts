@@ -8,7 +8,7 @@
 import { GateOutcome, type PermissionGate, type ThreadCommit, type ToolBatch } from "@toolwright/runtime-contract"
 import type { ActiveRun } from "./activeRun.js"
 import { type Flow, type Rest, waitFor } from "./flow.js"
-import { attempt, isSettled, type Settled, type Started } from "./settle.js"
+import { attempt, begin, isSettled, type Settled, type Started } from "./settle.js"
 import { answeredByGrants, lostGrant, mayBeGranted } from "./grants.js"
 import { heed } from "./inbox.js"
 import type { Proposal } from "./ingress.js"
@@ -25,6 +25,8 @@ export interface Decision {
   readonly outcome: GateOutcome.GateOutcome
   /** The gate that decided. */
   readonly by: string
+  /** Milliseconds since the epoch, by the runtime's clock. */
+  readonly at: number
 }
 
 type Asked = Settled<GateOutcome.GateOutcome> | Started<GateOutcome.GateOutcome>
@@ -43,6 +45,8 @@ export interface Asking {
  */
 export const askGates = (run: ActiveRun, asking: Asking): Rest => {
   const gates = gatesOf(run)
+  // Plain gates take no time; what waits for another one is asked at a moment of its own.
+  const now = run.engine.clock.now()
   while (asking.decisions.length < asking.calls.length) {
     const proposal = asking.calls[asking.decisions.length]
     if (proposal?.entry === undefined) {
@@ -50,7 +54,7 @@ export const askGates = (run: ActiveRun, asking: Asking): Rest => {
       continue
     }
     const asked: Gateable = { call: proposal.call, entry: proposal.entry }
-    const call = gateCall(run, { asked, earlier: asking.earlier })
+    const call = gateCall(run, { asked, earlier: asking.earlier, now })
     let decided: Decision | undefined
     for (let index = 0; index < gates.length; index++) {
       const gate = gates[index]
@@ -59,7 +63,7 @@ export const askGates = (run: ActiveRun, asking: Asking): Rest => {
       if (!isSettled(answer)) return waitForGates(run, { asking, asked, call, gates, index, decided, answer })
       const outcome = readAnswer(gate, answer)
       if (mayBeGranted(gate, outcome)) return waitForGates(run, { asking, asked, call, gates, index, decided, answer })
-      decided = stricter(decided, { outcome, by: gate.id })
+      decided = stricter(decided, { outcome, by: gate.id, at: now })
     }
     conclude(run, { asking, asked, decided })
   }
@@ -89,7 +93,7 @@ function* waitForGates(
     const settled = waited === "late" ? lateAnswer : waited
     const outcome = readAnswer(gate, settled)
     const left = mayBeGranted(gate, outcome) ? yield* answeredByGrants(run, { gate, outcome, call }) : outcome
-    before = stricter(before, { outcome: left, by: gate.id })
+    before = stricter(before, { outcome: left, by: gate.id, at: run.engine.clock.now() })
   }
   conclude(run, { asking, asked, decided: before })
   const rest = askGates(run, asking)
@@ -114,9 +118,9 @@ const conclude = (
     decided
   }: { readonly asking: Asking; readonly asked: Gateable; readonly decided: Decision | undefined }
 ): void => {
-  const decision = narrowed(run, { call: asked.call, decision: decided ?? noGate })
+  const decision = narrowed(run, { call: asked.call, decision: decided ?? noGate(run) })
   asking.decisions.push(decision)
-  asking.earlier.push(earlierOf(asked, decision))
+  if (asking.decisions.length < asking.calls.length) asking.earlier.push(earlierOf(asked, decision))
 }
 
 /** The decision on one call. `undefined`: the run is ending, and nobody needs it any more. */
@@ -131,18 +135,22 @@ export function* askAbout(
 }
 
 /** A runtime without a gate does not build; this is what it would say. */
-const noGate: Decision = Object.freeze({ outcome: GateOutcome.block("no permission gate"), by: "runtime" })
+const noGate = (run: ActiveRun): Decision => ({
+  outcome: GateOutcome.block("no permission gate"),
+  by: "runtime",
+  at: run.engine.clock.now()
+})
 
 const stricter = (left: Decision | undefined, right: Decision): Decision => {
   if (left === undefined) return right
   const outcome = GateOutcome.stricter(left.outcome, right.outcome)
   if (outcome === left.outcome) return left
-  return outcome === right.outcome ? right : { outcome, by: `${left.by}, ${right.by}` }
+  return outcome === right.outcome ? right : { outcome, by: `${left.by}, ${right.by}`, at: right.at }
 }
 
 /** The reason why the call may not run now, from the deny side alone. A gate that fails to say denies. */
 export function* askDenies(run: ActiveRun, asked: Gateable): Flow<string | undefined> {
-  const call = gateCall(run, { asked, earlier: [] })
+  const call = gateCall(run, { asked, earlier: [], now: run.engine.clock.now() })
   if (run.pinned.record.narrowing === "DenyAll") return "this run may not call tools"
   for (const gate of gatesOf(run)) {
     if (gate.denies === undefined) continue
@@ -167,7 +175,13 @@ const gatesOf = (run: ActiveRun): ReadonlyArray<PermissionGate.PermissionGate> =
 const decideNow = (
   run: ActiveRun,
   { gate, call }: { readonly gate: PermissionGate.PermissionGate; readonly call: PermissionGate.GateCall }
-): Asked => attempt(run.engine.services, () => gate.decide(call))
+): Asked => {
+  try {
+    return begin(run.engine.services, gate.decide(call))
+  } catch (error) {
+    return { ok: false, error }
+  }
+}
 
 const readAnswer = (
   gate: PermissionGate.PermissionGate,
@@ -194,7 +208,11 @@ const narrowed = (
   const outcome = narrowing === "Configured" ? guarded : GateOutcome.narrow(guarded, narrowing)
   return outcome === decision.outcome
     ? decision
-    : { outcome, by: outcome === guarded && guarded._tag === decision.outcome._tag ? decision.by : "runtime" }
+    : {
+        outcome,
+        by: outcome === guarded && guarded._tag === decision.outcome._tag ? decision.by : "runtime",
+        at: decision.at
+      }
 }
 
 const openOutcomeLike = (run: ActiveRun, call: ToolBatch.BatchCall): ToolBatch.BatchCall | undefined => {
@@ -215,7 +233,11 @@ const confirmRepeat = (open: ToolBatch.BatchCall): GateOutcome.GateOutcome =>
 
 const gateCall = (
   run: ActiveRun,
-  { asked, earlier }: { readonly asked: Gateable; readonly earlier: ReadonlyArray<PermissionGate.EarlierCall> }
+  {
+    asked,
+    earlier,
+    now
+  }: { readonly asked: Gateable; readonly earlier: ReadonlyArray<PermissionGate.EarlierCall>; readonly now: number }
 ): PermissionGate.GateCall => {
   const { call, entry } = asked
   return {
@@ -229,7 +251,7 @@ const gateCall = (
     attribution: entry.installed.tool.attribution,
     arguments: entry.arguments,
     digest: call.digest,
-    now: run.engine.clock.now(),
+    now,
     state: stateView(run),
     // A copy: whoever keeps it must not see it grow.
     earlier: earlier.length === 0 ? nothingEarlier : earlier.slice()
@@ -254,14 +276,11 @@ const earlierOf = (asked: Gateable, decision: Decision): PermissionGate.EarlierC
 })
 
 /** The decision as it is accounted for. */
-export const decisionRecord = (
-  run: ActiveRun,
-  { call, decision }: { readonly call: ToolBatch.BatchCall; readonly decision: Decision }
-): ThreadCommit.AuditRecord => {
-  const { outcome, by } = decision
+export const decisionRecord = (call: ToolBatch.BatchCall, decision: Decision): ThreadCommit.AuditRecord => {
+  const { outcome, by, at } = decision
   const record: Mutable<ThreadCommit.AuditRecord> = {
     type: "Decision",
-    at: run.engine.clock.now(),
+    at,
     operationId: call.operationId,
     toolId: call.toolId,
     digest: call.digest,

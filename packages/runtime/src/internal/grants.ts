@@ -56,7 +56,7 @@ export function* answeredByGrants(run: ActiveRun, { gate, outcome, call }: Askin
     else used.add(grant.id)
   }
   if (used.size === 0) return outcome
-  run.ledger.granted.set(call.operationId, [...(run.ledger.granted.get(call.operationId) ?? []), ...used])
+  run.ledger.grant(call.operationId, [...(run.ledger.granted.get(call.operationId) ?? []), ...used])
   return left.length === 0 ? GateOutcome.allowBy(`grant ${[...used].join(", ")}`) : { ...outcome, requirements: left }
 }
 

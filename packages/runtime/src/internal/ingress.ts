@@ -94,7 +94,7 @@ const propose = (run: ActiveRun, given: Given): Proposal => {
   const parsed = parseArguments(installed.descriptor, { raw: part.arguments, mode: snapshot.arguments })
   if (!parsed.ok) return invalid(run, given, { installed, text: parsed.text })
   const digest = digestOf(parsed.arguments)
-  keepStreak(run.ledger, `${part.toolId}\n${digest}`)
+  if (run.ledger.streak !== undefined) keepStreak(run.ledger, `${part.toolId}\n${digest}`)
   const call = requestedCall(run, given, {
     arguments: parsed.arguments,
     digest,
@@ -159,15 +159,17 @@ const callIdFor = (
   given: { readonly given: string | undefined; readonly step: number; readonly position: number }
 ): string => {
   const used = run.usedCallIds()
-  let callId = given.given === undefined ? "" : given.given.toWellFormed()
-  if (callId.trim() === "" || used.has(callId)) {
-    const base = `call_${given.step}_${given.position}`
-    callId = base
-    for (let count = 2; used.has(callId); count++) callId = `${base}_${count}`
-  }
+  const own = given.given === undefined ? "" : given.given.toWellFormed()
+  const before = used.size
+  if (notBlank.test(own) && used.add(own).size > before) return own
+  const base = `call_${given.step}_${given.position}`
+  let callId = base
+  for (let count = 2; used.has(callId); count++) callId = `${base}_${count}`
   used.add(callId)
   return callId
 }
+
+const notBlank = /\S/
 
 const toolIdOf = (part: RequestedCall): string => {
   const clean = part.toolId.toWellFormed()

@@ -37,9 +37,7 @@ export const launch = (engine: Engine, { threadId, job, listeners }: Launching):
   return run
 }
 
-const drive = Effect.fnUntraced(function* (run: ActiveRun, job: Job) {
-  return yield* main(run, job)
-})
+const drive = Effect.fnUntraced(main)
 
 const begin = (run: ActiveRun, job: Job): void => {
   const fiber = Effect.runForkWith(run.engine.services)(drive(run, job))

@@ -20,6 +20,8 @@ export class LeaseKeeper {
   #unsubscribe: (() => void) | undefined
   #asking: Started<ThreadStore.Lease> | undefined
   #isStopped = false
+  /** When the lease that we have runs out. */
+  #until = 0
 
   constructor(run: ActiveRun) {
     this.#run = run
@@ -50,13 +52,16 @@ export class LeaseKeeper {
     const { deadlines, engine } = this.#run
     this.#renewal?.cancel()
     this.#expiry?.cancel()
+    this.#expiry = undefined
+    this.#until = since + engine.leaseTtl
     this.#renewal = deadlines.add(since + engine.leaseTtl / 2, () => this.#renew())
-    this.#expiry = deadlines.add(since + engine.leaseTtl, () => this.#lost(undefined))
   }
 
   #renew(): void {
     const { lease, engine } = this.#run
     if (this.#isStopped || lease === undefined) return
+    // Most runs are over before their first renewal: the end of the lease is watched from there on.
+    this.#expiry ??= this.#run.deadlines.add(this.#until, () => this.#lost(undefined))
     const since = engine.clock.now()
     const renewed = beginEffect(engine.services, engine.store.renew(lease, engine.leaseTtl))
     if (isSettled(renewed)) return this.#renewed(renewed, since)
@@ -90,6 +95,8 @@ export class LeaseKeeper {
   #listen(): void {
     const { engine, threadId } = this.#run
     this.#unsubscribe = engine.store.subscribe?.(threadId, this.#heard)
+    // Nobody outside this process can leave anything there, and what is left in it is told.
+    if (this.#unsubscribe !== undefined && engine.store.isProcessLocal === true) return
     const poll = (): void => {
       this.#heard()
       this.#poll = this.#run.deadlines.after(engine.signalPoll, poll)

@@ -6,7 +6,14 @@
  * answers ends in an outcome, never in the runtime.
  * Does not commit: it reports to its run, and the batch flow does.
  */
-import { type RawTool, type ToolArgs, type ToolBatch, ToolOperation, ToolOutput } from "@toolwright/runtime-contract"
+import {
+  type RawTool,
+  type StateKey,
+  type ToolArgs,
+  type ToolBatch,
+  ToolOperation,
+  ToolOutput
+} from "@toolwright/runtime-contract"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { ActiveRun } from "./activeRun.js"
@@ -55,10 +62,13 @@ type Standing = "Running" | "Signalled" | "Abandoned" | "Dropped" | "Done"
 
 export class LiveCall implements RawTool.InvocationContext, Busy {
   readonly call: ToolBatch.BatchCall
-  readonly operation: ToolOperation.ToolOperation
   readonly #run: ActiveRun
   readonly #given: LiveCallGiven
-  readonly #lazy = new LazySignal()
+  #lazy: LazySignal | undefined
+  #operation: ToolOperation.ToolOperation | undefined
+  /** A tool reads the state of the step it was called in, whenever it asks. */
+  readonly #state: StateKey.StateView
+  readonly #epoch: number
   #standing: Standing = "Running"
   #traced: ((event: string) => void) | undefined
   /** Why the signal was given. */
@@ -69,24 +79,36 @@ export class LiveCall implements RawTool.InvocationContext, Busy {
   #release: (() => void) | undefined
 
   constructor(run: ActiveRun, given: LiveCallGiven) {
-    const { call } = given
     this.#run = run
     this.#given = given
-    this.call = call
-    this.operation = {
+    this.call = given.call
+    this.#epoch = run.lease?.epoch ?? 0
+    this.#state = stateView(run)
+  }
+
+  /** Made when it is asked for, of what was so when the call was made. */
+  get operation(): ToolOperation.ToolOperation {
+    const run = this.#run
+    const { call } = this
+    return (this.#operation ??= {
       runId: run.runId,
       threadId: run.threadId,
       operationId: call.operationId,
       callId: call.callId,
       attempt: call.attempts,
-      epoch: run.lease?.epoch ?? 0,
+      epoch: this.#epoch,
       principal: run.pinned.record.principal,
-      state: stateView(run)
-    }
+      state: this.#state
+    })
   }
 
   get signal(): AbortSignal {
-    return this.#lazy.signal
+    return (this.#lazy ??= new LazySignal()).signal
+  }
+
+  #abort(reason: Error): void {
+    const lazy = (this.#lazy ??= new LazySignal())
+    lazy.abort(reason)
   }
 
   /** Made when it is asked for: most tools never are asked how they get on. */
@@ -111,7 +133,7 @@ export class LiveCall implements RawTool.InvocationContext, Busy {
 
   /** Calls the tool. Throws only what a crash point throws. */
   start(): void {
-    this.#traced ??= traceTool(this.#run, this.#given)
+    if (this.#run.engine.tracer !== undefined) this.#traced ??= traceTool(this.#run, this.#given)
     this.#run.at("dispatch.before")
     const begun = this.#dispatch()
     // Listened to before the crash point: a tool that rejects behind a run that died there is no stray rejection.
@@ -129,7 +151,7 @@ export class LiveCall implements RawTool.InvocationContext, Busy {
     this.#why = why
     this.#deadline?.cancel()
     this.#deadline = this.#run.deadlines.after(this.#run.pinned.limits.grace, () => this.#abandon())
-    this.#lazy.abort(new Error(why))
+    this.#abort(new Error(why))
     this.#started?.interrupt()
   }
 
@@ -138,7 +160,7 @@ export class LiveCall implements RawTool.InvocationContext, Busy {
     if (this.#standing === "Done" || this.#standing === "Abandoned") return
     this.#standing = "Dropped"
     this.#deadline?.cancel()
-    this.#lazy.abort(new Error("the run was given up"))
+    this.#abort(new Error("the run was given up"))
     this.#started?.interrupt()
   }
 

@@ -79,7 +79,7 @@ interface Publication extends Pick<Publishing, "changes"> {
 
 const commitPublication = (run: ActiveRun, { changes, staged, reminders, end }: Publication): Rest => {
   run.ledger.staged = noCommands
-  if (run.ledger.granted.size > 0) run.ledger.granted.clear()
+  run.ledger.forgetGranted()
   run.at("publication.assembled")
   const batch: ThreadCommit.BatchDelta = { _tag: "Publish", calls: changes.calls(), reminders }
   if (staged.length > 0 || end !== undefined) return commitEnding(run, { staged, batch, end })
@@ -202,7 +202,7 @@ export const closeBatch = (run: ActiveRun): void => {
   run.entries.clear()
   run.ready.clear()
   run.view = undefined
-  if (run.holding.size === 0) return
+  if (!run.isHolding) return
   for (const deadline of run.holding.values()) deadline?.cancel()
   run.holding.clear()
 }

@@ -126,7 +126,7 @@ function* start(run: ActiveRun, given: StartGiven): Flow<void> {
   const { disposition } = run.fold
   if (disposition !== undefined && disposition._tag !== "Ended") throw busy(run)
   const pinned = pinNew(run, given)
-  run.ledger = new RunLedger()
+  if (run.fold.run !== undefined) run.ledger = new RunLedger()
   run.ending = run.askedToEnd
   yield* commitFlow(run, {
     kind: "start",

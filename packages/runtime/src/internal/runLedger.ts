@@ -19,6 +19,8 @@ export interface Streak {
   readonly count: number
 }
 
+const nothing: ReadonlyMap<string, never> = new Map<string, never>()
+
 export class RunLedger {
   /** Input and output tokens; counted only under a token budget. */
   tokens = 0
@@ -29,11 +31,29 @@ export class RunLedger {
   repairs = 0
   /** Commands that hooks staged before the batch of the open step opened. */
   staged: ReadonlyArray<StateKey.StateCommand> = []
-  /** By run-end guard: how often it has sent this run on. */
-  readonly sentOn = new Map<string, number>()
-  /** Calls of the open batch that grants have answered for, by operation, with the grants' ids. */
-  readonly granted = new Map<string, ReadonlyArray<string>>()
+  // Each made when something first goes in: most runs have neither.
+  #sentOn: Map<string, number> | undefined
+  #granted: Map<string, ReadonlyArray<string>> | undefined
   #written = ""
+
+  /** By run-end guard: how often it has sent this run on. */
+  get sentOn(): ReadonlyMap<string, number> {
+    return this.#sentOn ?? nothing
+  }
+
+  /** Calls of the open batch that grants have answered for, by operation, with the grants' ids. */
+  get granted(): ReadonlyMap<string, ReadonlyArray<string>> {
+    return this.#granted ?? nothing
+  }
+
+  grant(operationId: string, ids: ReadonlyArray<string>): void {
+    this.#granted ??= new Map()
+    this.#granted.set(operationId, ids)
+  }
+
+  forgetGranted(): void {
+    this.#granted?.clear()
+  }
 
   /** Reads the ledger of a loaded run. Throws `StateUnreadable`. */
   static read(stored: Json.Json | undefined): RunLedger {
@@ -47,16 +67,21 @@ export class RunLedger {
     if (Jsons.isJsonObject(streak) && typeof streak["key"] === "string")
       ledger.streak = { key: streak["key"], count: count(streak["count"]) }
     if (Jsons.isJsonObject(sentOn))
-      for (const [guard, times] of Object.entries(sentOn)) ledger.sentOn.set(guard, count(times))
+      for (const [guard, times] of Object.entries(sentOn)) ledger.#sendOn(guard, count(times))
     if (Jsons.isJsonObject(granted))
-      for (const [operation, ids] of Object.entries(granted)) ledger.granted.set(operation, textsOf(ids))
+      for (const [operation, ids] of Object.entries(granted)) ledger.grant(operation, textsOf(ids))
     if (Array.isArray(staged)) ledger.staged = staged.map(commandOf)
     ledger.#written = ledger.#text()
     return ledger
   }
 
   sendOn(guard: string): void {
-    this.sentOn.set(guard, (this.sentOn.get(guard) ?? 0) + 1)
+    this.#sendOn(guard, (this.sentOn.get(guard) ?? 0) + 1)
+  }
+
+  #sendOn(guard: string, times: number): void {
+    this.#sentOn ??= new Map()
+    this.#sentOn.set(guard, times)
   }
 
   /** What was committed is not written again. */

@@ -35,7 +35,7 @@ export const enter = (run: ActiveRun, entering: Entering): Rest => {
     held: heldClaims(run)
   })
   for (const call of refuse) refuseCall(changes, { call, reason: "EarlierUnknown" })
-  if (held.length > 0 || run.holding.size > 0) hold(run, { changes, held })
+  if (held.length > 0 || run.isHolding) hold(run, { changes, held })
   if (!isFresh || start.some((call) => call.phase._tag === "Approved"))
     return enterAnew(run, { changes, entered, start, isFresh })
   for (const call of start) {

@@ -32,39 +32,84 @@ import { sum, type Turn } from "./turn.js"
 
 /** Takes the next step. Returns early, with nothing committed, when the run is ending. */
 export function* takeStep(run: ActiveRun): Flow<void> {
-  const { limits } = run.pinned
-  const step = run.fold.step + 1
   run.view = undefined
   if (usesShared(run)) yield* readShared(run)
-  const isLast = step >= limits.maxSteps && limits.maxSteps > 1
-  const staged: Array<StateKey.StateCommand> = run.pinned.plan.environment.hooks.length === 0 ? nothingStaged : []
-  let offer: Offer = { step, tools: undefined, isLast }
-  let request = run.pinned.plan.environment.hooks.length === 0 ? buildRequest(run, offer) : undefined
-  if (request === undefined) ({ offer, request } = yield* prepare(run, { offer, staged }))
+  const asked = run.pinned.plan.environment.hooks.length === 0 ? askPlainly(run) : yield* askWithHooks(run)
+  while (asked.talk.end === undefined) {
+    run.check()
+    if (run.hasSignals) yield* readInbox(run)
+    if (run.ending !== undefined) asked.talk.interrupt()
+    else if (ended(asked.talk) === undefined) yield* run.sleeper.sleep
+  }
+  const rest = endExchange(run, asked)
+  if (rest !== undefined) yield* rest
+}
+
+/** A request under way. */
+interface Asked {
+  readonly talk: Exchange
+  readonly offer: Offer
+  readonly staged: Array<StateKey.StateCommand>
+}
+
+const offerOf = (run: ActiveRun): Offer => {
+  const { maxSteps } = run.pinned.limits
+  const step = run.fold.step + 1
+  return { step, tools: undefined, isLast: step >= maxSteps && maxSteps > 1 }
+}
+
+const askPlainly = (run: ActiveRun): Asked => {
+  const offer = offerOf(run)
+  return { talk: begin(run, buildRequest(run, offer)), offer, staged: nothingStaged }
+}
+
+function* askWithHooks(run: ActiveRun): Flow<Asked> {
+  const staged: Array<StateKey.StateCommand> = []
+  const { offer, request } = yield* prepare(run, { offer: offerOf(run), staged })
+  return { talk: begin(run, request), offer, staged }
+}
+
+const begin = (run: ActiveRun, request: Parameters<typeof narrowRequest>[0]): Exchange => {
   run.at("inference.before")
   const talk = new Exchange(run, request)
   talk.start()
-  while (talk.end === undefined) {
-    run.check()
-    if (run.hasSignals) yield* readInbox(run)
-    if (run.ending !== undefined) talk.interrupt()
-    else if (ended(talk) === undefined) yield* run.sleeper.sleep
-  }
+  return talk
+}
+
+/** What the exchange came to. A plain function: a generator that waits keeps room for all that it will ever do. */
+const endExchange = (run: ActiveRun, { talk, offer, staged }: Asked): Rest => {
   run.check()
   const end = ended(talk)
-  if (end?._tag !== "Turn") return yield* noTurn(run, talk)
+  if (end?._tag !== "Turn") return noTurn(run, talk)
   const { turn } = end
+  const { step } = offer
   run.attempt = 1
   run.at("inference.after")
   countUsage(run, turn)
   const content = ingress(run, { turn, offer })
   const message = assistantMessage(run, { step, turn, content })
   if (run.pinned.plan.environment.hooks.length > 0 && message !== undefined)
-    yield* collect(staged, callHooks(run, { phase: "afterInference", context: { ...hookContext(run, step), message } }))
-  if (content.proposals.length === 0) return yield* endWithText(run, { turn, message, staged, offer })
-  const opening = openBatch(run, { content, message, staged, step })
-  if (opening !== undefined) yield* opening
+    return hooksAfter(run, { content, message, staged, step, turn, offer })
+  return actOn(run, { content, message, staged, step, turn, offer })
 }
+
+interface Acting extends Opening {
+  readonly turn: Turn
+  readonly offer: Offer
+}
+
+function* hooksAfter(
+  run: ActiveRun,
+  acting: Acting & { readonly message: Message.AssistantMessage; readonly staged: Array<StateKey.StateCommand> }
+): Flow<void> {
+  const { message, staged, step } = acting
+  yield* collect(staged, callHooks(run, { phase: "afterInference", context: { ...hookContext(run, step), message } }))
+  const rest = actOn(run, acting)
+  if (rest !== undefined) yield* rest
+}
+
+const actOn = (run: ActiveRun, acting: Acting): Rest =>
+  acting.content.proposals.length === 0 ? endWithText(run, acting) : openBatch(run, acting)
 
 /** Shared by all steps without hooks, which stage nothing. */
 const nothingStaged: Array<StateKey.StateCommand> = []
