@@ -5,7 +5,8 @@ import type { Sample } from "./sample.js"
 
 export interface Row {
   readonly name: string
-  readonly kind: "serial" | "concurrent"
+  /** One run after the other, forgotten at once or behind the last, or all at once. */
+  readonly kind: "serial" | "history" | "concurrent"
   readonly steps: number
   readonly parallel: number
   readonly tools: number
@@ -27,7 +28,7 @@ export interface Limit {
 
 const steps = (count: number, runs: number): Row => ({
   name: `${count} steps`,
-  kind: "serial",
+  kind: count === 100 ? "serial" : "history",
   steps: count,
   parallel: 1,
   tools: 10,

@@ -48,14 +48,18 @@ export const runtimeLoop = (scenario: Scenario): Contender => {
   const llm = new PerRun(scenario)
   const gate = Permissions.PermissionGate.make({ allow: ["tool_*"] })
   const runtime = Runtime.make({ llm, gate, tools: tools.map((tool) => erase(tool)), store })
+  const over: Array<string> = []
   return {
     run: async () => {
       const outcome = await runtime.run({ snapshot, input: "go", principal: "bench" })
       if (outcome.disposition._tag !== "Ended" || outcome.disposition.cause._tag !== "NaturalEnd")
         throw new Error(`the run did not end well: ${JSON.stringify(outcome.disposition)}`)
       llm.forget(outcome.runId)
-      // a store keeps its threads; what the runtime itself holds on to is to be seen
-      await Effect.runPromise(store.delete(outcome.threadId))
+      over.push(outcome.threadId)
+    },
+    // A store keeps its threads; what the runtime itself holds on to is to be seen.
+    clear: () => {
+      for (const threadId of over.splice(0)) Effect.runSync(store.delete(threadId))
     }
   }
 }

@@ -26,22 +26,35 @@ const [name = "", kind = "", ...numbers] = process.argv.slice(2)
 const [steps = 1, parallel = 1, tools = 1, runs = 1] = numbers.map(Number)
 const scenario: Scenario = { steps, parallel, tools }
 const make = contenders[name]
-if (make === undefined || (kind !== "serial" && kind !== "concurrent"))
+if (make === undefined || (kind !== "serial" && kind !== "history" && kind !== "concurrent"))
   throw new Error(`no contender ${name} or kind ${kind}`)
 const contender = make(scenario)
 
 const serial = async (count: number): Promise<void> => {
+  for (let run = 0; run < count; run++) {
+    await contender.run(scenario)
+    contender.clear?.()
+  }
+}
+/** Runs stay as long as the round lasts, so that short ones meet the same collector as long ones. */
+const history = async (count: number): Promise<void> => {
   for (let run = 0; run < count; run++) await contender.run(scenario)
+  contender.clear?.()
 }
 const concurrent = async (count: number): Promise<void> => {
-  await Promise.all(Array.from({ length: count }, () => contender.run(scenario)))
+  await Promise.all(
+    Array.from({ length: count }, async () => {
+      await contender.run(scenario)
+      contender.clear?.()
+    })
+  )
 }
-const measured = kind === "serial" ? serial : concurrent
+const measured = { serial, history, concurrent }[kind]
 
 // Long enough for the compiler of the engine to settle. No forced collection before the measure: it throws away optimised
 // code, and what is measured is then the compiler.
 const settled = process.cpuUsage()
-do await measured(kind === "serial" ? Math.max(1, Math.ceil(runs / 4)) : runs)
+do await measured(kind !== "concurrent" ? Math.max(1, Math.ceil(runs / 4)) : runs)
 while (process.cpuUsage(settled).user < 2_500_000)
 
 const cpu = process.cpuUsage()

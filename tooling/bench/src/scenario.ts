@@ -17,6 +17,8 @@ export interface Scenario {
 /** What is measured: runs one after another on fresh threads, or all at once. */
 export interface Contender {
   readonly run: (scenario: Scenario) => Promise<void>
+  /** Forgets the runs that are over. Absent where nothing is kept of them. */
+  readonly clear?: () => void
 }
 
 export const argsSchema = Type.Object({
