@@ -46,7 +46,10 @@ interface HostMatch {
   readonly ofAddress: boolean
 }
 
-type HostTest = (url: ResolvedUrl, target: NetworkAddress.NetworkTarget) => HostMatch
+interface HostTest {
+  (url: ResolvedUrl, target: NetworkAddress.NetworkTarget): HostMatch
+  readonly endings?: ReadonlyArray<string>
+}
 
 const miss: HostMatch = { name: false, ofAddress: false }
 const hit: HostMatch = { name: true, ofAddress: false }
@@ -57,12 +60,25 @@ export const problemOfHost = (pattern: string): string | undefined =>
     ? `a host, *.host, host:port, an address, a range such as 10.0.0.0/8, or one of ${[...groups.keys()].join(" ")}`
     : undefined
 
+/** How surely a URL is one that a rule names. */
+export interface UrlTest {
+  (url: ResolvedUrl): Certainty.Certainty
+  /**
+   * It is never one of a URL that was read, unless the labels of its host end so: the last label first. `undefined`: the
+   * host may end in anything.
+   */
+  readonly endings?: ReadonlyArray<string> | undefined
+}
+
+/** The labels of a host, the last one first. */
+export const labelsOf = (host: string): ReadonlyArray<string> => host.split(".").toReversed()
+
 /** Compiles a host rule. One that cannot be read matches loosely at most; `problemOfHost` says so beforehand. */
-export const compileHost = (pattern: string): ((url: ResolvedUrl) => Certainty.Certainty) => {
+export const compileHost = (pattern: string): UrlTest => {
   const { host, port } = splitPort(pattern)
   const test = compileTest(pattern)
   if (test === undefined) return () => Certainty.Possibly
-  return (url) => {
+  const judge = (url: ResolvedUrl): Certainty.Certainty => {
     const { target } = url
     // What no parser reads as a URL is fetched by nobody; should some tool read it otherwise, it was at least asked about.
     if (target === undefined) return Certainty.Possibly
@@ -73,6 +89,7 @@ export const compileHost = (pattern: string): ((url: ResolvedUrl) => Certainty.C
     // A name that merely resolved to an allowed address is not the address.
     return found.name && portFits && !target.credentials && host !== "" ? Certainty.Surely : Certainty.Loosely
   }
+  return Object.assign(judge, { endings: test.endings })
 }
 
 const splitPort = (pattern: string): { readonly host: string; readonly port: number | "*" | undefined } => {
@@ -98,8 +115,10 @@ const compileTest = (pattern: string): HostTest | undefined => {
   if (name === undefined || name.includes("*") || (under && NetworkAddress.parseAddress(name) !== undefined))
     return undefined
   const dotted = `.${name}`
-  if (!under) return (_, target) => (target.host === name ? hit : miss)
-  return (_, target) => (target.host.endsWith(dotted) ? hit : miss)
+  const ofName: HostTest = under
+    ? (_, target) => (target.host.endsWith(dotted) ? hit : miss)
+    : (_, target) => (target.host === name ? hit : miss)
+  return Object.assign(ofName, { endings: labelsOf(name) })
 }
 
 const compileGroup = (group: string): HostTest | undefined => {
@@ -132,16 +151,17 @@ const splitUrl = (pattern: string) => {
  * Compiles a URL glob. The query is not compared. In the path `*` stops at `/`, `**` does not. Surely needs a path that
  * reads the same with and without its percent escapes.
  */
-export const compileUrl = (pattern: string): ((url: ResolvedUrl) => Certainty.Certainty) => {
+export const compileUrl = (pattern: string): UrlTest => {
   const parts = splitUrl(pattern)
   if (parts === undefined) return () => Certainty.Possibly
   const host = compileHost(parts.host)
-  return (url) => {
+  const judge = (url: ResolvedUrl): Certainty.Certainty => {
     const certainty = host(url)
     if (url.target === undefined || certainty === Certainty.Never) return certainty
     if (parts.scheme !== "*" && parts.scheme !== url.target.scheme) return Certainty.Never
     return Certainty.and(certainty, pathCertainty(parts.path, url.target.url.pathname))
   }
+  return Object.assign(judge, { endings: host.endings })
 }
 
 const pathCertainty = (pattern: string, pathname: string): Certainty.Certainty => {

@@ -53,6 +53,8 @@ export const fromPolicy = (policy: Policy.Policy, options: Options): PolicyGate 
   const compiled = compileLazily(policy, options)
   // Plain calls are answered at once; only the first command of a process takes a turn.
   const decide = (call: PermissionGate.GateCall): Policy.Decision | Promise<Policy.Decision> => {
+    const always = compiled.always(call.tool.id)
+    if (always !== undefined) return always
     const asked = askedBy(call, options)
     const ready = compiled.ready(asked.toolId)
     return ready === undefined
@@ -94,7 +96,12 @@ const compileLazily = (policy: Policy.Policy, options: Options) => {
     complete = true
     return compiled
   }
-  return { load, ready: (toolId: string) => (complete || !compiled.needsShell(toolId) ? compiled : undefined) }
+  return {
+    load,
+    ready: (toolId: string) => (complete || !compiled.needsShell(toolId) ? compiled : undefined),
+    // No call that needs the grammar is decided without a look at its arguments.
+    always: (toolId: string) => compiled.always(toolId)
+  }
 }
 
 const outcomeOf = (decision: Policy.Decision, call: PermissionGate.GateCall): GateOutcome.GateOutcome => {

@@ -10,8 +10,8 @@
  */
 import type { Json, NetworkAddress } from "@toolwright/runtime-contract"
 import type * as FileSystemView from "./FileSystemView.js"
-import { type JudgedCall, makeJudge } from "./internal/judge.js"
-import { explainCall, judgeCall } from "./internal/judgeCall.js"
+import { type JudgedCall, makeJudge, remember } from "./internal/judge.js"
+import { alwaysJudged, explainCall, judgeCall } from "./internal/judgeCall.js"
 import type { Behavior, Opinion, Rule } from "./RuleSet.js"
 import type { ShellAnalyser } from "./ShellAnalysis.js"
 import type { ToolProfiles } from "./ToolProfile.js"
@@ -89,6 +89,8 @@ export interface CompiledPolicy {
   /** `granted`: patterns of approvals that were remembered; they answer an ask, never a deny or a doubt. */
   readonly decide: (call: PolicyCall, granted?: ReadonlyArray<GrantedPattern>) => Decision
   readonly explain: (call: PolicyCall) => Explanation
+  /** The decision on every call of the tool; `undefined` where its arguments, or a grant, have a say in it. */
+  readonly always: (toolId: string) => Decision | undefined
   /** True where a call of the tool needs the shell grammar. */
   readonly needsShell: (toolId: string) => boolean
 }
@@ -101,14 +103,20 @@ export interface GrantedPattern {
 /** Throws `PolicyError` for a rule or a glob that cannot be read, `TypeError` for a workspace that is not absolute. */
 export const compile = (policy: Policy, environment: Environment): CompiledPolicy => {
   const judge = makeJudge(policy, environment)
-  const judged = (call: PolicyCall, granted?: ReadonlyArray<GrantedPattern>): JudgedCall => ({
-    ...call,
-    granted: granted ?? []
-  })
+  const judged = (call: PolicyCall, granted: ReadonlyArray<GrantedPattern> = none): JudgedCall => ({ ...call, granted })
+  const always = remember((toolId: string) => alwaysJudged(judge, toolId) ?? null)
   return {
     policy,
-    decide: (call, granted) => judgeCall(judge, judged(call, granted)),
+    decide: (call, granted) => {
+      const known = always(call.toolId)
+      // A grant answers an ask and nothing else.
+      const isFixed = known !== null && (known.behavior !== "ask" || granted === undefined || granted.length === 0)
+      return isFixed ? known : judgeCall(judge, judged(call, granted))
+    },
     explain: (call) => explainCall(judge, judged(call)),
+    always: (toolId) => always(toolId) ?? undefined,
     needsShell: (toolId) => judge.tool(toolId).commands.length > 0
   }
 }
+
+const none: ReadonlyArray<GrantedPattern> = Object.freeze([])

@@ -11,6 +11,9 @@
 import * as Certainty from "./Certainty.js"
 import * as RulePattern from "./RulePattern.js"
 import { compileGlob, hasWildcard, matchesGlob } from "./internal/glob.js"
+import { type Narrowing, RuleIndex } from "./internal/ruleIndex.js"
+
+export type { Narrowing } from "./internal/ruleIndex.js"
 
 export type Behavior = "allow" | "ask" | "deny"
 
@@ -31,7 +34,11 @@ export interface Rule {
 }
 
 /** How surely one condition speaks of a call. Made once for each condition and tool, then called for each decision. */
-export type Test<Call> = (call: Call) => Certainty.Certainty
+export interface Test<Call> {
+  (call: Call): Certainty.Certainty
+  /** Where it can match at all, so that most calls need not ask it. Default: anywhere. */
+  readonly narrowing?: Narrowing<Call> | undefined
+}
 
 export interface Options<Call> {
   readonly rules: ReadonlyArray<Rule>
@@ -59,6 +66,8 @@ const internals: unique symbol = Symbol("RuleSet")
 /** A rule as it is evaluated for one tool. */
 interface Entry<Call> {
   readonly rule: Rule
+  /** What it says where it decides, made once. */
+  readonly verdict: Verdict
   readonly conditions: ReadonlyArray<{ readonly text: string; readonly test: Test<Call> }>
 }
 
@@ -68,16 +77,25 @@ interface Parsed {
   readonly names: (toolId: string) => boolean
 }
 
+interface Entries<Call> {
+  readonly entries: ReadonlyArray<Entry<Call>>
+  readonly index: RuleIndex<Call>
+}
+
 interface ForTool<Call> {
-  readonly denials: ReadonlyArray<Entry<Call>>
+  readonly denials: Entries<Call>
   /** Allow and ask, the most specific first, ask first among equals. */
-  readonly others: ReadonlyArray<Entry<Call>>
+  readonly others: Entries<Call>
+  /** The verdict on every call, where no condition has a say in it. */
+  readonly always: Verdict | undefined
 }
 
 interface Index<Call> {
   readonly exact: ReadonlyMap<string, ReadonlyArray<Parsed>>
   readonly globs: ReadonlyArray<Parsed>
   readonly compile: Options<Call>["compile"]
+  /** Where no rule decides. */
+  readonly fallback: Verdict
   readonly forTool: Map<string, ForTool<Call>>
 }
 
@@ -95,10 +113,12 @@ export const make = <Call>(options: Options<Call>): RuleSet<Call> => {
     else others.push(entry)
   }
   const globs = parsed.filter(({ pattern }) => hasWildcard(pattern.tool))
+  const behavior = options.default ?? "ask"
+  const fallback: Verdict = Object.freeze({ behavior, doubtful: false })
   return Object.freeze({
     rules: parsed.map(({ rule }) => rule),
-    default: options.default ?? "ask",
-    [internals]: { exact, globs, compile: options.compile, forTool: new Map<string, ForTool<Call>>() }
+    default: behavior,
+    [internals]: { exact, globs, compile: options.compile, fallback, forTool: new Map<string, ForTool<Call>>() }
   })
 }
 
@@ -124,23 +144,36 @@ export const decide = <Call>(
   set: RuleSet<Call>,
   { toolId, call }: { readonly toolId: string; readonly call: Call }
 ): Verdict => {
-  const { denials, others } = entriesFor(set, toolId)
+  const { denials, others, always } = entriesFor(set, toolId)
+  if (always !== undefined) return always
   let doubt: Rule | undefined
-  for (const entry of denials) {
+  for (const at of denials.index.candidates(call)) {
+    const entry = denials.entries[at]
+    if (entry === undefined) continue
     const certainty = certaintyOf(entry, call)
-    if (certainty >= Certainty.Loosely) return { behavior: "deny", rule: entry.rule, doubtful: false }
+    if (certainty >= Certainty.Loosely) return entry.verdict
     if (certainty === Certainty.Possibly) doubt ??= entry.rule
   }
-  const found = others.find((entry) => counts(entry.rule.behavior, certaintyOf(entry, call)))?.rule
-  const behavior = found?.behavior ?? set.default
-  if (doubt !== undefined && behavior === "allow") return { behavior: "ask", rule: doubt, doubtful: true }
-  return found === undefined ? { behavior, doubtful: false } : { behavior, rule: found, doubtful: false }
+  const found = firstThatCounts(others, call)?.verdict ?? set[internals].fallback
+  if (doubt !== undefined && found.behavior === "allow") return { behavior: "ask", rule: doubt, doubtful: true }
+  return found
 }
+
+const firstThatCounts = <Call>({ entries, index }: Entries<Call>, call: Call): Entry<Call> | undefined => {
+  for (const at of index.candidates(call)) {
+    const entry = entries[at]
+    if (entry !== undefined && counts(entry.rule.behavior, certaintyOf(entry, call))) return entry
+  }
+  return undefined
+}
+
+/** The verdict on every call of the tool, whatever its arguments; `undefined` where they have a say in it. */
+export const always = <Call>(set: RuleSet<Call>, toolId: string): Verdict | undefined => entriesFor(set, toolId).always
 
 /** True where some rule names this tool, whatever its conditions say. */
 export const hasRulesFor = <Call>(set: RuleSet<Call>, toolId: string): boolean => {
   const { denials, others } = entriesFor(set, toolId)
-  return denials.length > 0 || others.length > 0
+  return denials.entries.length > 0 || others.entries.length > 0
 }
 
 /** Whether a rule of this behaviour may act on a match of this certainty. */
@@ -174,7 +207,7 @@ export const explain = <Call>(
   asked: { readonly toolId: string; readonly call: Call }
 ): Explanation => {
   const { denials, others } = entriesFor(set, asked.toolId)
-  const entries = new Map([...denials, ...others].map((entry) => [entry.rule, entry] as const))
+  const entries = new Map([...denials.entries, ...others.entries].map((entry) => [entry.rule, entry] as const))
   return {
     verdict: decide(set, asked),
     opinions: set.rules.map((rule) => opinionOf(rule, { entry: entries.get(rule), call: asked.call }))
@@ -208,16 +241,52 @@ const entriesFor = <Call>(set: RuleSet<Call>, toolId: string): ForTool<Call> => 
   )
   const entries = naming.map((parsed): Entry<Call> => ({
     rule: parsed.rule,
+    verdict: Object.freeze({ behavior: parsed.rule.behavior, rule: parsed.rule, doubtful: false }),
     conditions: parsed.pattern.conditions.map((condition) => ({
       text: RulePattern.printCondition(condition),
       test: index.compile(condition, toolId)
     }))
   }))
+  const denials = entries.filter(({ rule }) => rule.behavior === "deny")
+  const others = entries.filter(({ rule }) => rule.behavior !== "deny")
   const forTool = {
-    denials: entries.filter(({ rule }) => rule.behavior === "deny"),
-    others: entries.filter(({ rule }) => rule.behavior !== "deny")
+    denials: indexed(denials),
+    others: indexed(others),
+    always: alwaysOf({ denials, others, fallback: index.fallback })
   }
   if (index.forTool.size >= mostTools) index.forTool.clear()
   index.forTool.set(toolId, forTool)
   return forTool
 }
+
+const indexed = <Call>(entries: ReadonlyArray<Entry<Call>>): Entries<Call> => ({
+  entries,
+  index: new RuleIndex(entries.map(narrowingOf))
+})
+
+/** All conditions must hold, so any of them may narrow: the one with the longest keys leaves the fewest calls. */
+const narrowingOf = <Call>({ conditions }: Entry<Call>): Narrowing<Call> | undefined => {
+  let best: Narrowing<Call> | undefined
+  for (const { test } of conditions) {
+    const { narrowing } = test
+    if (narrowing !== undefined && (best === undefined || shortest(narrowing) > shortest(best))) best = narrowing
+  }
+  return best
+}
+
+const shortest = ({ keys }: Narrowing<never>): number => Math.min(...keys.map((key) => key.length))
+
+const alwaysOf = <Call>(given: {
+  readonly denials: ReadonlyArray<Entry<Call>>
+  readonly others: ReadonlyArray<Entry<Call>>
+  readonly fallback: Verdict
+}): Verdict | undefined => {
+  const denied = given.denials.find(isBare)
+  // Another denial may come first and be the one that is named.
+  if (given.denials.length > 0) return denied === given.denials[0] ? denied?.verdict : undefined
+  const [first] = given.others
+  if (first === undefined) return given.fallback
+  return isBare(first) ? first.verdict : undefined
+}
+
+const isBare = <Call>({ conditions }: Entry<Call>): boolean => conditions.length === 0

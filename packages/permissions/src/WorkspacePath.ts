@@ -33,6 +33,8 @@ export interface ResolvedPath {
   readonly spellings: ReadonlyArray<Segments>
   /** The spellings as the volume folds them. */
   readonly folded: ReadonlyArray<Segments>
+  /** The folded spellings in one piece each: root first, then names. */
+  readonly sequences: ReadonlyArray<ReadonlyArray<string>>
   /** Part of the path is known only when the call runs, or it cannot be followed. */
   readonly open: boolean
 }
@@ -40,7 +42,8 @@ export interface ResolvedPath {
 /** Follows a path from `directory`, an absolute path; default the workspace. */
 export const resolve = (place: Place, asked: { readonly path: string; readonly directory?: string }): ResolvedPath => {
   const { view } = place
-  if (asked.path.includes(hole)) return { text: asked.path, real: [], spellings: [], folded: [], open: true }
+  if (asked.path.includes(hole))
+    return { text: asked.path, real: [], spellings: [], folded: [], sequences: [], open: true }
   const base = split(asked.directory ?? place.workspace, view.style)
   const written = readings(asked.path, view).map((text) => from(base, split(text, view.style)))
   const real: Array<Segments> = []
@@ -59,7 +62,8 @@ export const resolve = (place: Place, asked: { readonly path: string; readonly d
   if (view.style === "win32") open ||= real.some(({ names }) => names.some((name) => /~\d/.test(name)))
   const all = [...real, ...spellings]
   const folded = all.map(({ root, names }) => ({ root, names: names.map((name) => fold(name, view.foldsNames)) }))
-  return { text: asked.path, real: open ? [] : real, spellings: all, folded, open }
+  const sequences = folded.map(({ root, names }) => [root ?? "", ...names])
+  return { text: asked.path, real: open ? [] : real, spellings: all, folded, sequences, open }
 }
 
 const isSame = (left: Segments, right: Segments): boolean =>
@@ -105,15 +109,26 @@ export const problemOfPattern = (pattern: string): string | undefined =>
     ? "** alone between slashes, as in src/**/test"
     : undefined
 
+/** How surely a path is one that a glob names. */
+export interface PathTest {
+  (path: ResolvedPath): Certainty.Certainty
+  /**
+   * It is never one of a path that is not `open`, unless one of its folded spellings begins so: root first, then names.
+   * `undefined`: it may begin with anything.
+   */
+  readonly beginnings: ReadonlyArray<ReadonlyArray<string>> | undefined
+}
+
 /** Compiles a path glob. The part before its first wildcard is followed through links now, once, like a path in a call. */
-export const compile = (place: Place, pattern: string): ((path: ResolvedPath) => Certainty.Certainty) => {
+export const compile = (place: Place, pattern: string): PathTest => {
   const glob = PathGlob.compile(place, pattern)
-  return (path) => {
+  const test = (path: ResolvedPath): Certainty.Certainty => {
     // Whatever is sure is loose too, and most rules are neither: the loose question comes first.
     if (isLoose(glob, path.folded)) return isSure(glob, path.real) ? Certainty.Surely : Certainty.Loosely
     if (!path.open) return Certainty.Never
     return !path.text.includes(hole) || PathGlob.mayMatch(glob, path.text) ? Certainty.Possibly : Certainty.Never
   }
+  return Object.assign(test, { beginnings: PathGlob.beginnings(glob) })
 }
 
 const isLoose = (glob: PathGlob.PathGlob, folded: ReadonlyArray<Segments>): boolean => {

@@ -54,6 +54,18 @@ export type ResumeAnswer =
   | { readonly _tag: "Due" }
   | { readonly _tag: "Expire" }
 
+/** Every kind of answer there is. */
+export const answerTags: ReadonlyArray<ResumeAnswer["_tag"]> = [
+  "Allow",
+  "Deny",
+  "Edit",
+  "ToolResult",
+  "Input",
+  "Continue",
+  "Due",
+  "Expire"
+]
+
 /** What the answerer believes to be answering; each given field must match. */
 export interface TicketExpectation {
   readonly runId?: string

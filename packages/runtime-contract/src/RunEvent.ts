@@ -8,7 +8,7 @@
 import type { Message, ReminderMessage } from "./Message.js"
 import type { ResumeTicket } from "./ResumeTicket.js"
 import type { EndCause, RunRecord } from "./Run.js"
-import { type AuditRecord, isSettlement, type RunNote, type ThreadCommit } from "./ThreadCommit.js"
+import { type AuditRecord, followsEnd, type RunNote, type ThreadCommit } from "./ThreadCommit.js"
 import type { BatchCall } from "./ToolBatch.js"
 
 /** `runId`, `step` and `at` (milliseconds since the epoch) are those of the commit. */
@@ -51,7 +51,7 @@ export const countFacts = (commit: ThreadCommit): number =>
   commit.tickets.length +
   commit.audit.length +
   commit.notes.length +
-  (commit.disposition._tag === "Running" || isSettlement(commit) ? 0 : 1)
+  (commit.disposition._tag === "Running" || followsEnd(commit) ? 0 : 1)
 
 /** The facts of a commit in their order: what publication appends comes before the messages behind it. */
 export const factsOf = (commit: ThreadCommit): ReadonlyArray<RunFact> => {
@@ -76,7 +76,7 @@ export const factsOf = (commit: ThreadCommit): ReadonlyArray<RunFact> => {
   const head = commit.auditHead === undefined || commit.audit.length > 0 ? {} : { head: commit.auditHead }
   if (disposition._tag === "Awaiting")
     facts.push({ type: "RunAwaiting", tickets: disposition.tickets, ...head, runId, step, at })
-  if (disposition._tag === "Ended" && !isSettlement(commit))
+  if (disposition._tag === "Ended" && !followsEnd(commit))
     facts.push({ type: "RunEnded", cause: disposition.cause, ...head, runId, step, at })
   return facts
 }

@@ -19,7 +19,7 @@ import type { ThreadCommit } from "./ThreadCommit.js"
 import type { ToolBatch } from "./ToolBatch.js"
 
 /** Signals that still mean something after the run they name has ended. */
-export const outlivesRun = (body: SignalBody): boolean => body._tag === "Resolve"
+export const outlivesRun = (body: SignalBody): boolean => body._tag === "Resolve" || body._tag === "Refused"
 
 /** May this signal enter the inbox? A signal for a run that is not open is refused, so that nobody waits for its effect. */
 export const refusalOfSignal = (
@@ -34,7 +34,11 @@ export const refusalOfSignal = (
     return head.hasOpenOutcome(body.operationId)
       ? undefined
       : { _tag: "Rejected", rule: `operation ${body.operationId} has no open outcome` }
-  const isOpen = head.run.runId === signal.runId && head.disposition?._tag !== "Ended"
+  const isLatest = head.run.runId === signal.runId
+  // Nobody waits for its effect: it is accounted for, after the end as well.
+  if (body._tag === "Refused")
+    return isLatest ? undefined : { _tag: "Rejected", rule: "a refusal is of the latest run of its thread" }
+  const isOpen = isLatest && head.disposition?._tag !== "Ended"
   return isOpen ? undefined : { _tag: "Rejected", rule: "a signal is for the open run of its thread" }
 }
 

@@ -137,10 +137,26 @@ export const make = (
 
 /**
  * A commit behind the end of a run: it settles calls whose outcome was unknown, and leaves the run ended as it was.
- * The only thing that may follow an end.
+ * Beside an account, the only thing that may follow an end.
  */
-export const isSettlement = (commit: ThreadCommit): boolean =>
-  commit.resolved.length > 0 &&
+export const isSettlement = (commit: ThreadCommit): boolean => commit.resolved.length > 0 && leavesEnded(commit)
+
+/** The rule that an audit record names whose cause came after the end of the run. */
+export const afterEnd = "after the end"
+
+/** A commit behind the end of a run that only accounts for answers which were refused. */
+export const isAccount = (commit: ThreadCommit): boolean =>
+  commit.audit.length > 0 &&
+  commit.audit.every(({ type, rule }) => type === "Refusal" && rule === afterEnd) &&
+  commit.resolved.length === 0 &&
+  commit.messages.length === 0 &&
+  commit.notes.length === 0 &&
+  leavesEnded(commit)
+
+/** The commits that may follow an end; they do not end the run again. */
+export const followsEnd = (commit: ThreadCommit): boolean => isSettlement(commit) || isAccount(commit)
+
+const leavesEnded = (commit: ThreadCommit): boolean =>
   commit.disposition._tag === "Ended" &&
   commit.start === undefined &&
   commit.batch === undefined &&

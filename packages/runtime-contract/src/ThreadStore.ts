@@ -173,6 +173,8 @@ export interface ListRequest {
   /** Threads whose id sorts behind this one (by UTF-16 code units). */
   readonly after?: string
   readonly disposition?: RunDisposition["_tag"]
+  /** Also the threads that runtimes keep for themselves (`SystemThread`). Default false. */
+  readonly system?: boolean
 }
 
 export type StoreErrorReason =

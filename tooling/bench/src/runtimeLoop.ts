@@ -4,7 +4,13 @@
 import { erase } from "@toolwright/builtin-tools"
 import * as Permissions from "@toolwright/permissions"
 import { Runtime } from "@toolwright/runtime"
-import { ExecutableAgentSnapshot, type LlmExecutor, Tool, ToolDescriptor } from "@toolwright/runtime-contract"
+import {
+  ExecutableAgentSnapshot,
+  type LlmExecutor,
+  type PermissionGate,
+  Tool,
+  ToolDescriptor
+} from "@toolwright/runtime-contract"
 import { MemoryThreadStore } from "@toolwright/runtime-contract/memory"
 import * as Effect from "effect/Effect"
 import { answer, argsSchema, type Contender, type Scenario, ScenarioModel, toolId } from "./scenario.js"
@@ -28,7 +34,9 @@ class PerRun implements LlmExecutor.LlmExecutor {
   }
 }
 
-export const runtimeLoop = (scenario: Scenario): Contender => {
+const allowsTools = Permissions.PermissionGate.make({ allow: ["tool_*"] })
+
+export const runtimeLoop = (scenario: Scenario, gate: PermissionGate.PermissionGate = allowsTools): Contender => {
   const tools = Array.from({ length: scenario.tools }, (_, index) =>
     Tool.make({
       id: toolId(index),
@@ -46,7 +54,6 @@ export const runtimeLoop = (scenario: Scenario): Contender => {
     .build()
   const store = new MemoryThreadStore()
   const llm = new PerRun(scenario)
-  const gate = Permissions.PermissionGate.make({ allow: ["tool_*"] })
   const runtime = Runtime.make({ llm, gate, tools: tools.map((tool) => erase(tool)), store })
   const over: Array<string> = []
   return {

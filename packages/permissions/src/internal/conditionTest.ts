@@ -7,16 +7,21 @@
 import { Json } from "@toolwright/runtime-contract"
 import * as Certainty from "../Certainty.js"
 import type { Condition } from "../RulePattern.js"
-import type { Test } from "../RuleSet.js"
+import type { Narrowing, Test } from "../RuleSet.js"
 import * as ToolProfile from "../ToolProfile.js"
 import * as HostRule from "../HostRule.js"
 import * as WorkspacePath from "../WorkspacePath.js"
 import { compileCommand } from "./commandGlob.js"
 import { valuesAt, wholeAt } from "./fieldValues.js"
 import { compileGlob, escapeGlob, hole, matchesGlob, mayMatchGlob } from "./glob.js"
+import { byHost, byPath, byValue, byWord } from "./narrowing.js"
 import type { Subject } from "./subject.js"
 
-type ValueTest = (value: Json.Json, subject: Subject) => Certainty.Certainty
+interface ValueTest {
+  (value: Json.Json, subject: Subject): Certainty.Certainty
+  /** Where it can match, for the arguments under whose names the value may lie. */
+  readonly narrow?: ((names: ReadonlyArray<string>) => Narrowing<Subject> | undefined) | undefined
+}
 type ScalarTest = (value: Json.Json) => Certainty.Certainty
 
 export interface ConditionContext {
@@ -29,6 +34,7 @@ export const compileCondition = (condition: Condition, context: ConditionContext
   const negated = condition.operator === "!=" || condition.operator === "!~"
   const positive =
     kind === "command" ? commandTest(condition) : fieldTest(condition, { kind, part, field, place: context.place })
+  // Most calls fit a negated condition, so there is nothing to narrow.
   return negated ? (subject) => Certainty.not(positive(subject)) : positive
 }
 
@@ -52,13 +58,15 @@ const fieldTest = (
     return Array.isArray(value) ? overAll(subject, [key]) : test(value, subject)
   }
   const names = context.kind === "text" ? undefined : ToolProfile.synonymsOf(name)
-  if (names === undefined) return (subject) => at(subject, name)
-  return (subject) => {
+  const narrowing = test.narrow?.(names ?? [name])
+  if (names === undefined) return Object.assign((subject: Subject) => at(subject, name), { narrowing })
+  const ofAny = (subject: Subject): Certainty.Certainty => {
     const given = subject.given(names)
     const [only] = given
     if (only === undefined) return Certainty.Never
     return given.length === 1 ? at(subject, only) : Certainty.overAll(given.map((key) => at(subject, key)))
   }
+  return Object.assign(ofAny, { narrowing })
 }
 
 // An array is compared as a whole with an array; one that lies in elements of others is not looked for, so it stays a doubt.
@@ -76,7 +84,8 @@ const wholeTest =
 const commandTest = ({ operator, value }: Condition): Test<Subject> => {
   if (typeof value !== "string" || !/^!?[=~]$/.test(operator)) return () => Certainty.Never
   const test = compileCommand(operator.endsWith("=") ? escapeGlob(value) : value)
-  return ({ part }) => (part === undefined ? Certainty.Possibly : test(part))
+  const ofPart = ({ part }: Subject): Certainty.Certainty => (part === undefined ? Certainty.Possibly : test(part))
+  return Object.assign(ofPart, { narrowing: byWord(test.word) })
 }
 
 interface ValueContext {
@@ -92,7 +101,9 @@ const valueTest = (condition: Condition, { kind, part, place }: ValueContext): V
     return numberTest((given) => compare(given, value))
   if (typeof value === "string" && kind === "path" && compare === undefined) {
     const test = WorkspacePath.compile(place, operator.endsWith("~") ? value : escapeGlob(value))
-    return (given, subject) => (typeof given === "string" ? test(subject.path(given)) : Certainty.Possibly)
+    const ofPath = (given: Json.Json, subject: Subject): Certainty.Certainty =>
+      typeof given === "string" ? test(subject.path(given)) : Certainty.Possibly
+    return Object.assign(ofPath, { narrow: (names: ReadonlyArray<string>) => byPath(names, test.beginnings) })
   }
   if (kind === "url" && (part !== undefined || typeof value === "string")) return urlTest(condition, part)
   if (operator.endsWith("~") && typeof value === "string") return textTest(value)
@@ -127,14 +138,17 @@ const textTest = (pattern: string): ScalarTest => {
   }
 }
 
-const equalTest = (value: Json.Json): ScalarTest => {
+const equalTest = (value: Json.Json): ScalarTest & Pick<ValueTest, "narrow"> => {
   const canonical = Json.canonicalJson(value)
   const spelled = spellScalar(value)
-  return (given) => {
+  const test = (given: Json.Json): Certainty.Certainty => {
     if (given === value || (typeof given === "object" && Json.canonicalJson(given) === canonical))
       return Certainty.Surely
     return spelled !== undefined && spellScalar(given) === spelled ? Certainty.Loosely : Certainty.Never
   }
+  const narrow = ([name = "", ...others]: ReadonlyArray<string>): Narrowing<Subject> | undefined =>
+    spelled === undefined || others.length > 0 ? undefined : byValue(name, { key: spelled, spell: spellScalar })
+  return Object.assign(test, { narrow })
 }
 
 // `5` and "5", and the two ways of writing é, are different values that look alike.
@@ -146,15 +160,15 @@ const urlTest = ({ operator, value }: Condition, part: string | undefined): Valu
     typeof value === "string"
       ? urlTextTest(part, { isGlob: operator.endsWith("~"), value })
       : urlNumberTest(part, { operator, value })
-  return (given, subject) => (typeof given === "string" ? test(subject.url(given)) : Certainty.Possibly)
+  const ofUrl = (given: Json.Json, subject: Subject): Certainty.Certainty =>
+    typeof given === "string" ? test(subject.url(given)) : Certainty.Possibly
+  return Object.assign(ofUrl, { narrow: (names: ReadonlyArray<string>) => byHost(names, test.endings) })
 }
-
-type UrlTest = (url: HostRule.ResolvedUrl) => Certainty.Certainty
 
 const urlTextTest = (
   part: string | undefined,
   { isGlob, value }: { readonly isGlob: boolean; readonly value: string }
-): UrlTest => {
+): HostRule.UrlTest => {
   if (part === "host") return HostRule.compileHost(value)
   if (part === undefined && isGlob) return HostRule.compileUrl(value)
   const test = isGlob
@@ -177,7 +191,7 @@ const urlTextTest = (
 const urlNumberTest = (
   part: string | undefined,
   { operator, value }: Pick<Condition, "operator" | "value">
-): UrlTest => {
+): HostRule.UrlTest => {
   const compare = comparisons.get(operator)
   return ({ target }) => {
     if (target === undefined) return Certainty.Possibly

@@ -17,7 +17,7 @@ import { valuesAt } from "./fieldValues.js"
 import { checkPolicy } from "./policyRules.js"
 import { split } from "./pathSegments.js"
 import { protectedPaths } from "./protectedPaths.js"
-import { makeResolver, type Subject, subjectOf } from "./subject.js"
+import { Resolver, Subject } from "./subject.js"
 
 export interface JudgedCall extends PolicyCall {
   readonly granted: ReadonlyArray<GrantedPattern>
@@ -99,7 +99,8 @@ export const makeJudge = (policy: Policy, environment: Environment): Judge => {
   }
 }
 
-const remember = <A>(make: (key: string) => A): ((key: string) => A) => {
+/** Makes it once for each key, and again where there are too many. */
+export const remember = <A>(make: (key: string) => A): ((key: string) => A) => {
   const made = new Map<string, A>()
   return (key) => {
     const known = made.get(key)
@@ -112,7 +113,9 @@ const remember = <A>(make: (key: string) => A): ((key: string) => A) => {
 }
 
 export const subjectFor = (judge: Judge, call: Omit<PolicyCall, "toolId">): Subject =>
-  subjectOf(call.arguments, makeResolver({ place: judge.place, directory: call.directory, address: call.address }))
+  new Subject(call.arguments, {
+    resolver: new Resolver({ place: judge.place, directory: call.directory, address: call.address })
+  })
 
 export interface Asked {
   readonly call: JudgedCall

@@ -7,7 +7,7 @@ import type { Json } from "@toolwright/runtime-contract"
 import type { Decision, Explanation } from "../Policy.js"
 import * as RuleSet from "../RuleSet.js"
 import { valuesAt } from "./fieldValues.js"
-import { type Judge, type JudgedCall, judgeSubject, type FirmFinding, subjectFor } from "./judge.js"
+import { findingOf, type FirmFinding, type Judge, type JudgedCall, judgeSubject, subjectFor } from "./judge.js"
 import { commandFindings } from "./judgeCommand.js"
 
 export const judgeCall = (judge: Judge, call: JudgedCall): Decision => {
@@ -22,9 +22,22 @@ export const judgeCall = (judge: Judge, call: JudgedCall): Decision => {
   return inMode(judge, { call, findings })
 }
 
+/** What `judgeCall` says of every call of the tool without grants; `undefined` where the arguments have a say in it. */
+export const alwaysJudged = (judge: Judge, toolId: string): Decision | undefined => {
+  const { commands, profile } = judge.tool(toolId)
+  const verdict = RuleSet.always(judge.rules, toolId)
+  if (commands.length > 0 || verdict === undefined) return undefined
+  if (verdict.behavior === "ask" && judge.policy.mode === "acceptEdits" && profile.effect === "edit") return undefined
+  const { findings, ...decision } = inMode(judge, {
+    call: { toolId },
+    findings: [findingOf(verdict, { about: toolId })]
+  })
+  return Object.freeze({ ...decision, findings: Object.freeze(findings) })
+}
+
 const inMode = (
   judge: Judge,
-  { call, findings }: { readonly call: JudgedCall; readonly findings: ReadonlyArray<FirmFinding> }
+  { call, findings }: { readonly call: Pick<JudgedCall, "toolId">; readonly findings: ReadonlyArray<FirmFinding> }
 ): Decision => {
   const { mode } = judge.policy
   const { effect } = judge.tool(call.toolId).profile
@@ -71,7 +84,7 @@ export const explainCall = (judge: Judge, call: JudgedCall): Explanation => {
   const subjects =
     parts.length === 0
       ? [{ about: call.toolId, call: subject }]
-      : parts.map((part) => ({ about: part.exact, call: { ...subject, part } }))
+      : parts.map((part) => ({ about: part.exact, call: subject.withPart(part) }))
   return {
     decision: judgeCall(judge, call),
     opinions: subjects.map(({ about, call: asked }) => ({

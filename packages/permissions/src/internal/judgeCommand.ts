@@ -11,7 +11,7 @@ import * as WorkspacePath from "../WorkspacePath.js"
 import { hole } from "./glob.js"
 import { findingOf, type Judge, type JudgedCall, judgeSubject, type FirmFinding } from "./judge.js"
 import { join } from "./pathSegments.js"
-import { makeResolver, type Resolver, type Subject, subjectOf } from "./subject.js"
+import { Resolver, Subject } from "./subject.js"
 import { looksLikeUrl, mayBePaths, onlyReads } from "./wordCandidates.js"
 
 interface Asked {
@@ -30,7 +30,7 @@ export const commandFindings = (judge: Judge, { call, subject, line }: Asked): R
   if (judge.shell === undefined) {
     const whole = wholeLine(line)
     return [
-      ...heard(judge, { call, subject: { ...subject, part: whole }, about: whole.exact }),
+      ...heard(judge, { call, subject: subject.withPart(whole), about: whole.exact }),
       notUnderstood(judge, "no shell grammar is loaded")
     ]
   }
@@ -38,7 +38,7 @@ export const commandFindings = (judge: Judge, { call, subject, line }: Asked): R
   const findings = [
     ...analysis.problems.map((problem) => notUnderstood(judge, problem)),
     ...analysis.parts.flatMap((part) => partFindings(judge, { call, subject, part })),
-    ...heard(judge, { call, subject: { ...subject, part: wholeLine(line) }, about: "the whole line" }),
+    ...heard(judge, { call, subject: subject.withPart(wholeLine(line)), about: "the whole line" }),
     ...fileFindings(judge, { call, analysis }),
     ...wordFindings(judge, { call, parts: analysis.parts })
   ]
@@ -69,7 +69,7 @@ const partFindings = (
   { call, subject, part }: { readonly call: JudgedCall; readonly subject: Subject; readonly part: ShellPart }
 ): ReadonlyArray<FirmFinding> => {
   const about = part.exact.replaceAll(hole, "…")
-  const ofPart: Subject = { ...subject, part }
+  const ofPart = subject.withPart(part)
   if (part.role === "Runs") return [judgeSubject(judge, { call, subject: ofPart, toolId: call.toolId, about })]
   const findings = heard(judge, { call, subject: ofPart, about })
   if (part.role === "Wraps") return findings
@@ -101,7 +101,7 @@ const fileFindings = (
   if (analysis.files.length === 0) return []
   const directories = directoriesOf(judge, { call, analysis })
   const findings = directories.flatMap((directory) => {
-    const resolver = makeResolver({ place: judge.place, directory })
+    const resolver = new Resolver({ place: judge.place, directory })
     return analysis.files.flatMap((file) => fileFinding(judge, { call, file, resolver }))
   })
   return directories.length <= mostDirectories
@@ -165,7 +165,7 @@ const fileSubject = (
 ): Subject => {
   const args: Record<string, string> = {}
   for (const name of judge.tool(toolId).pathNames) args[name] = path
-  return subjectOf(args, resolver)
+  return new Subject(args, { resolver })
 }
 
 /** Words that may name a file or a host that is denied elsewhere: the program behind them decides, so it is a doubt. */
@@ -178,7 +178,7 @@ const wordFindings = (
   const writers = writersOf(judge).filter(denied)
   const fetchers = judge.fetchers.filter(denied)
   if (readers.length + writers.length + fetchers.length === 0) return []
-  const resolver = makeResolver({ place: judge.place, directory: call.directory })
+  const resolver = new Resolver({ place: judge.place, directory: call.directory })
   const doubts: Array<FirmFinding> = []
   const ask = (toolId: string, { subject, about }: { readonly subject: Subject; readonly about: string }) => {
     const { behavior, rule } = RuleSet.decide(judge.denials, { toolId, call: subject })
@@ -195,7 +195,7 @@ const wordFindings = (
       for (const toolId of tools)
         ask(toolId, { subject: fileSubject(judge, { toolId, path, resolver }), about: about(path) })
     for (const url of fetchers.length === 0 ? [] : rest.flatMap((word) => looksLikeUrl(command, word)))
-      for (const toolId of fetchers) ask(toolId, { subject: subjectOf({ url }, resolver), about: about(url) })
+      for (const toolId of fetchers) ask(toolId, { subject: new Subject({ url }, { resolver }), about: about(url) })
   }
   return doubts
 }

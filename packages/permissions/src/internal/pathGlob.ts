@@ -62,6 +62,19 @@ export const matches = ({ root, lead, names }: PatternPath, path: Segments): boo
   return matchNames(names, { names: path.names, from: lead.length })
 }
 
+/**
+ * Root and first names of every path that the loose forms match, as the volume folds them; `undefined` where one of them
+ * may begin with anything.
+ */
+export const beginnings = ({ loose }: PathGlob): ReadonlyArray<ReadonlyArray<string>> | undefined => {
+  const found: Array<ReadonlyArray<string>> = []
+  for (const { root, lead } of loose) {
+    if (root === undefined) return undefined
+    found.push([root, ...lead])
+  }
+  return found
+}
+
 /** For a text with holes: could the whole path, once known, be one that the glob denies? */
 export const mayMatch = (glob: PathGlob, text: string): boolean => {
   // With `..` beside a hole there is no telling where the path leads.

@@ -7,20 +7,6 @@ import * as HostRule from "../HostRule.js"
 import type { ShellPart } from "../ShellAnalysis.js"
 import * as WorkspacePath from "../WorkspacePath.js"
 
-/** What paths and URLs of one call lead to, each followed once. */
-export interface Resolver {
-  readonly path: (path: string) => WorkspacePath.ResolvedPath
-  readonly url: (url: string) => HostRule.ResolvedUrl
-}
-
-export interface Subject extends Resolver {
-  readonly arguments: Json.JsonObject
-  /** Which of these arguments the call has. */
-  readonly given: (names: ReadonlyArray<string>) => ReadonlyArray<string>
-  /** Set while a command is judged part by part. */
-  readonly part: Pick<ShellPart, "exact" | "spellings"> | undefined
-}
-
 export interface ResolverOptions {
   readonly place: WorkspacePath.Place
   /** Where relative paths of this call start. Default the workspace. */
@@ -29,37 +15,82 @@ export interface ResolverOptions {
   readonly address?: NetworkAddress.Address | undefined
 }
 
-export const makeResolver = ({ place, directory, address }: ResolverOptions): Resolver => ({
-  path: once((path) => WorkspacePath.resolve(place, directory === undefined ? { path } : { path, directory })),
-  url: once((url) => (address === undefined ? HostRule.resolve(url) : { ...HostRule.resolve(url), address }))
-})
+/** What paths and URLs of one call lead to, each followed once. Made for every call, so it makes nothing beforehand. */
+export class Resolver {
+  readonly #options: ResolverOptions
+  // Most calls resolve nothing or one thing, which is kept beside a map that is made late.
+  #path: WorkspacePath.ResolvedPath | undefined
+  #paths: Map<string, WorkspacePath.ResolvedPath> | undefined
+  #url: HostRule.ResolvedUrl | undefined
+  #urls: Map<string, HostRule.ResolvedUrl> | undefined
 
-// Most calls resolve nothing or one thing, which is kept beside a map that is made late.
-const once = <A>(resolve: (text: string) => A): ((text: string) => A) => {
-  let last: { readonly text: string; readonly resolved: A } | undefined
-  let others: Map<string, A> | undefined
-  return (text) => {
-    if (last?.text === text) return last.resolved
-    const resolved = others?.get(text) ?? resolve(text)
-    if (last !== undefined) {
-      others ??= new Map()
-      others.set(last.text, last.resolved)
-    }
-    last = { text, resolved }
-    return resolved
+  constructor(options: ResolverOptions) {
+    this.#options = options
+  }
+
+  path(text: string): WorkspacePath.ResolvedPath {
+    const last = this.#path
+    if (last?.text === text) return last
+    const { directory, place } = this.#options
+    const found =
+      this.#paths?.get(text) ??
+      WorkspacePath.resolve(place, directory === undefined ? { path: text } : { path: text, directory })
+    if (last !== undefined) (this.#paths ??= new Map()).set(last.text, last)
+    this.#path = found
+    return found
+  }
+
+  url(text: string): HostRule.ResolvedUrl {
+    const last = this.#url
+    if (last?.text === text) return last
+    const found = this.#urls?.get(text) ?? this.#resolveUrl(text)
+    if (last !== undefined) (this.#urls ??= new Map()).set(last.text, last)
+    this.#url = found
+    return found
+  }
+
+  #resolveUrl(text: string): HostRule.ResolvedUrl {
+    const { address } = this.#options
+    return address === undefined ? HostRule.resolve(text) : { ...HostRule.resolve(text), address }
   }
 }
 
-export const subjectOf = (args: Json.JsonObject, { path, url }: Resolver): Subject => {
+type Part = Pick<ShellPart, "exact" | "spellings">
+
+export class Subject {
+  readonly arguments: Json.JsonObject
+  /** Set while a command is judged part by part. */
+  readonly part: Part | undefined
+  readonly #resolver: Resolver
   // Many rules ask about the same few names, one after the other.
-  let asked: ReadonlyArray<string> | undefined
-  let found: ReadonlyArray<string> = []
-  const given = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
-    if (asked !== names) {
-      asked = names
-      found = names.filter((name) => Object.hasOwn(args, name))
-    }
-    return found
+  #asked: ReadonlyArray<string> | undefined
+  #found: ReadonlyArray<string> = []
+
+  constructor(args: Json.JsonObject, given: { readonly resolver: Resolver; readonly part?: Part }) {
+    this.arguments = args
+    this.#resolver = given.resolver
+    this.part = given.part
   }
-  return { arguments: args, given, part: undefined, path, url }
+
+  path(text: string): WorkspacePath.ResolvedPath {
+    return this.#resolver.path(text)
+  }
+
+  url(text: string): HostRule.ResolvedUrl {
+    return this.#resolver.url(text)
+  }
+
+  /** Which of these arguments the call has. */
+  given(names: ReadonlyArray<string>): ReadonlyArray<string> {
+    if (this.#asked !== names) {
+      this.#asked = names
+      this.#found = names.filter((name) => Object.hasOwn(this.arguments, name))
+    }
+    return this.#found
+  }
+
+  /** The same call, with a part of its command under judgement. */
+  withPart(part: Part): Subject {
+    return new Subject(this.arguments, { resolver: this.#resolver, part })
+  }
 }

@@ -10,7 +10,7 @@ import type { AssistantMessage, ToolCallPart } from "../Message.js"
 import type { ResumeTicket } from "../ResumeTicket.js"
 import { type EndCause, isSameCause, mayBecome } from "../Run.js"
 import type { ThreadHead } from "../StoreRules.js"
-import { isSettlement, type ThreadCommit } from "../ThreadCommit.js"
+import { followsEnd, isAccount, type ThreadCommit } from "../ThreadCommit.js"
 import {
   type BatchCall,
   isSound,
@@ -36,9 +36,10 @@ const brokenRunRule = (head: ThreadHead, commit: ThreadCommit): string | undefin
   if (commit.start !== undefined) return brokenStartRule(head, commit)
   if (head.run?.runId !== commit.runId) return "a commit belongs to the open run of its thread"
   if (head.disposition?._tag === "Ended")
-    return isSettlementOf(head.disposition.cause, commit) ? undefined : "nothing follows the end of a run"
+    return leavesAsIs(head.disposition.cause, commit) ? undefined : "nothing follows the end of a run"
   if (commit.disposition._tag === "Ended" && commit.resolved.length > 0)
     return "a commit that ends a run settles nothing"
+  if (commit.disposition._tag === "Ended" && isAccount(commit)) return "what came after the end follows an end"
   return mayBecome(head.disposition, commit.disposition) ? undefined : "a waiting run names its tickets, each once"
 }
 
@@ -54,8 +55,8 @@ const brokenStartRule = (head: ThreadHead, commit: ThreadCommit): string | undef
   return commit.batch === undefined ? undefined : "a run starts without a batch"
 }
 
-const isSettlementOf = (cause: EndCause, commit: ThreadCommit): boolean =>
-  isSettlement(commit) &&
+const leavesAsIs = (cause: EndCause, commit: ThreadCommit): boolean =>
+  followsEnd(commit) &&
   commit.disposition._tag === "Ended" &&
   isSameCause(cause, commit.disposition.cause) &&
   commit.messages.every((message) => message.role === "reminder")

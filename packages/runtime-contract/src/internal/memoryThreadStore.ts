@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import type { Json } from "../Json.js"
 import { TicketRefused, type TicketState } from "../ResumeTicket.js"
 import * as StoreRules from "../StoreRules.js"
+import { isSystemThread } from "../SystemThread.js"
 import type { CommitReceipt, ThreadCommit } from "../ThreadCommit.js"
 import {
   type ClaimRequest,
@@ -133,6 +134,7 @@ export class MemoryThreadStore implements ThreadStore {
     Effect.sync(() =>
       [...this.#threads.entries()]
         .filter(([id, thread]) => thread.log.length > 0 && (request.after === undefined || id > request.after))
+        .filter(([id]) => request.system === true || !isSystemThread(id))
         .filter(([, { fold }]) => request.disposition === undefined || fold.disposition?._tag === request.disposition)
         .toSorted(([left], [right]) => (left < right ? -1 : 1))
         .slice(0, Math.min(request.limit ?? 50, 1_000))

@@ -24,6 +24,7 @@ import type {
   ToolOutput
 } from "@toolwright/runtime-contract"
 import type * as Effect from "effect/Effect"
+import type { Semaphore } from "effect/Semaphore"
 import type { Tracer } from "effect/Tracer"
 import type { RunError } from "../RunError.js"
 import type { RunOutcome } from "../RunOutcome.js"
@@ -99,6 +100,10 @@ export interface Engine {
   readonly watchers: Map<string, Set<EventListener>>
   /** Claims of abandoned calls that may still be running, by thread. */
   readonly held: Map<string, Set<ToolConcurrency.ToolConcurrency>>
+  /** Answers that were refused here, by ticket; the oldest tickets are forgotten. */
+  readonly refusals: Map<string, number>
+  /** Held while a refused answer is recorded in the runtime's own thread. */
+  readonly refusing: Semaphore
   /** What was worked out for a snapshot, once. */
   readonly plans: WeakMap<ExecutableAgentSnapshot.ExecutableAgentSnapshot, SnapshotPlan>
   /** Called when the runtime is closed. */

@@ -7,24 +7,22 @@
  */
 import {
   AuditChain,
-  ExecutableAgentSnapshot,
   Grant,
   Json,
-  type Run,
-  Run as Runs,
   type StoreError,
   StoreError as StoreErrors,
-  ThreadCommit,
+  SystemThread,
+  type ThreadCommit,
   ThreadStore
 } from "@toolwright/runtime-contract"
 import * as Effect from "effect/Effect"
 import type { RunError } from "../RunError.js"
 import { badRequest } from "../RunError.js"
 import type { GrantsQuery, RevokeRequest } from "../RuntimeOptions.js"
-import type { ActiveRun } from "./activeRun.js"
 import { bounded } from "./bounded.js"
 import type { Engine } from "./engine.js"
 import { grantKeyOf } from "./grants.js"
+import { oneRun, startOf, type SystemRun } from "./systemRuns.js"
 
 const shared = grantKeyOf({ _tag: "Workspace", workspace: "" })
 
@@ -45,46 +43,45 @@ export const listGrants = Effect.fnUntraced(function* (engine: Engine, { threadI
 const readAll = (value: Json.Json | undefined): Effect.Effect<ReturnType<typeof Grant.readAll>, RunError> =>
   Effect.try({ try: () => Grant.readAll(value), catch: () => badRequest("grants", "stored grants that can be read") })
 
-/** Marks the runs that only carry a change of the runtime's own: they end without asking a model. */
-const administrative = "toolwright/administrative"
-
-export const administrativeEnd = (run: ActiveRun): Run.EndCause | undefined =>
-  run.pinned.record.metadata?.[administrative] === true ? ended : undefined
-
-const ended: Run.EndCause = { _tag: "Stopped", reason: "done" }
-
-const snapshot = ExecutableAgentSnapshot.builder("toolwright/grants").model({ provider: "none", model: "none" }).build()
-
 /** Tries with shared state read anew, when somebody else was faster. */
 const tries = 16
 
 export const revokeGrant = Effect.fnUntraced(function* (engine: Engine, { grantId, by }: RevokeRequest) {
   if (typeof by !== "string" || by.trim() === "") return yield* Effect.fail(badRequest("by", "a name"))
-  const threadId = `toolwright/grants/${grantId}`
-  const { leaseTtl: ttl, owner, store } = engine
-  const lease = yield* bounded(engine, { threadId, ask: () => store.claim({ threadId, owner, ttl }) })
-  const view = yield* bounded(engine, { threadId, ask: () => store.load(threadId) })
-  const revoking: Revoking = { threadId, grantId, by, epoch: lease.epoch }
-  if (view === undefined) yield* begin(engine, revoking)
-  if (view?.disposition?._tag !== "Ended")
-    yield* bounded(engine, { threadId, ask: () => store.commit(endOf(engine, revoking)) })
-  yield* Effect.ignore(bounded(engine, { threadId, ask: () => store.release(lease) }))
+  const threadId = SystemThread.ofGrant(grantId)
+  const run: SystemRun = { threadId, runId: `${threadId}/revoked`, by }
+  yield* oneRun(engine, { run, begin: ({ epoch }) => begin(engine, { run, grantId, epoch }) })
 })
 
-interface Revoking extends RevokeRequest {
-  readonly threadId: string
+interface Revoking {
+  readonly run: SystemRun
+  readonly grantId: string
   readonly epoch: number
 }
 
-const begin = Effect.fnUntraced(function* (engine: Engine, revoking: Revoking) {
-  const { threadId } = revoking
+const begin = Effect.fnUntraced(function* (engine: Engine, { run, grantId, epoch }: Revoking) {
+  const { threadId, by } = run
   for (let left = tries; ; left--) {
     const { revision, state } = yield* bounded(engine, { threadId, ask: () => engine.store.shared() })
     const before = state.get(place)
     const known = yield* readAll(before)
-    const grant = known.grants.find(({ id }) => id === revoking.grantId)
-    const value: Json.JsonObject = { ...(Json.isJsonObject(before) ? before : {}), [revoking.grantId]: null }
-    const commit = startOf(engine, { ...revoking, value, revision, rule: grant?.text })
+    const rule = known.grants.find(({ id }) => id === grantId)?.text
+    const value: Json.JsonObject = { ...(Json.isJsonObject(before) ? before : {}), [grantId]: null }
+    const audit: ThreadCommit.AuditRecord = {
+      type: "Grant",
+      at: engine.clock.now(),
+      outcome: "Revoked",
+      by,
+      ...(rule === undefined ? {} : { rule }),
+      detail: { grantId }
+    }
+    const carried = {
+      expectedSharedRevision: revision,
+      state: [{ _tag: "Set" as const, scope: shared.scope, key: shared.name, merge: shared.merge, value }],
+      audit: [audit],
+      auditHead: AuditChain.next(AuditChain.genesis(threadId), [audit])
+    }
+    const commit = startOf(engine, { run, epoch, attempt: revision, carried })
     const answer = yield* Effect.result(bounded(engine, { threadId, ask: () => engine.store.commit(commit) }))
     if (answer._tag === "Success") return
     if (left <= 1 || !isMoved(answer.failure)) return yield* Effect.fail(answer.failure)
@@ -97,71 +94,3 @@ const isMoved = (failure: { readonly cause?: unknown }): boolean => {
 }
 
 const isConflict = ({ reason }: StoreError): boolean => reason._tag === "SharedConflict"
-
-const runIdOf = (threadId: string): string => `${threadId}/revoked`
-
-interface Starting extends Revoking {
-  readonly value: Json.JsonObject
-  readonly revision: number
-  readonly rule: string | undefined
-}
-
-const startOf = (
-  engine: Engine,
-  { threadId, grantId, by, epoch, value, revision, rule }: Starting
-): ThreadCommit.ThreadCommit => {
-  const at = engine.clock.now()
-  const audit: ThreadCommit.AuditRecord = {
-    type: "Grant",
-    at,
-    outcome: "Revoked",
-    by,
-    ...(rule === undefined ? {} : { rule }),
-    detail: { grantId }
-  }
-  return ThreadCommit.make({
-    id: `${runIdOf(threadId)}/${epoch}/${revision}`,
-    threadId,
-    runId: runIdOf(threadId),
-    expectedRevision: 0,
-    expectedSharedRevision: revision,
-    epoch,
-    at,
-    disposition: Runs.Running,
-    step: 0,
-    start: { record: recordOf({ threadId, by, at }), snapshot },
-    state: [{ _tag: "Set", scope: shared.scope, key: shared.name, merge: shared.merge, value }],
-    audit: [audit],
-    auditHead: AuditChain.next(AuditChain.genesis(threadId), [audit])
-  })
-}
-
-const recordOf = ({
-  threadId,
-  by,
-  at
-}: {
-  readonly threadId: string
-  readonly by: string
-  readonly at: number
-}): Run.RunRecord => ({
-  runId: runIdOf(threadId),
-  threadId,
-  principal: by,
-  snapshotFingerprint: snapshot.fingerprint,
-  narrowing: "DenyAll",
-  startedAt: at,
-  metadata: { [administrative]: true }
-})
-
-const endOf = (engine: Engine, { threadId, epoch }: Revoking): ThreadCommit.ThreadCommit =>
-  ThreadCommit.make({
-    id: `${runIdOf(threadId)}/${epoch}/end`,
-    threadId,
-    runId: runIdOf(threadId),
-    expectedRevision: 1,
-    epoch,
-    at: engine.clock.now(),
-    disposition: Runs.Ended(ended),
-    step: 0
-  })

@@ -20,10 +20,10 @@ import type { ResumeOptions, RunRef } from "../RuntimeOptions.js"
 import { clientIssue } from "./answers.js"
 import { parseArguments } from "./arguments.js"
 import { bounded } from "./bounded.js"
-import type { Engine, EventListener } from "./engine.js"
-import { continueThread, foundOutcome, notFound } from "./starts.js"
+import type { Engine } from "./engine.js"
+import { continueThread, driveOn, notFound } from "./starts.js"
 import { proposalOf } from "./grantProposals.js"
-import { refusalSignal } from "./refusals.js"
+import { recordRefusal } from "./refusedAnswers.js"
 import { readContent } from "./readOutput.js"
 import { planOf } from "./snapshotPlan.js"
 
@@ -36,27 +36,15 @@ export interface Answering extends ResumeOptions {
 
 /** An answer that is refused is recorded, and the ticket is as it was. */
 export const resume = (engine: Engine, answering: Answering): Effect.Effect<RunOutcome, Failure> =>
-  Effect.catchTag(acceptAnswer(engine, answering), "TicketRefused", (refusal) =>
-    Effect.andThen(Effect.ignore(recordRefusal(engine, { ...answering, refusal })), Effect.fail(refusal))
+  Effect.catchTag(acceptAnswer(engine, answering), "TicketRefused", (refused) =>
+    Effect.andThen(Effect.ignore(recordRefusal(engine, { ...answering, refused })), Effect.fail(refused))
   )
-
-const recordRefusal = Effect.fnUntraced(function* (
-  engine: Engine,
-  { ticketId, answer, approver, refusal }: Answering & { readonly refusal: TicketRefused }
-) {
-  const state = yield* inStore(engine, { threadId: "", ask: () => engine.store.ticket(ticketId) })
-  if (state === undefined) return
-  const { ticket } = state
-  const signal = refusalSignal(engine, { ticket, answer, approver, refused: refusal })
-  yield* inStore(engine, { threadId: ticket.threadId, ask: () => engine.store.signal(signal) })
-  // Whoever is at the thread takes it along; at rest it is a commit of its own.
-  if (!engine.active.has(ticket.threadId))
-    yield* driveOn(engine, { threadId: ticket.threadId, signalId: signal.id, listeners: [] })
-})
 
 const acceptAnswer = Effect.fnUntraced(function* (engine: Engine, answering: Answering) {
   const { ticketId, answer, approver, expect } = answering
-  if (approver.trim() === "")
+  if (!isAnswer(answer)) return yield* Effect.fail(badRequest("answer", "an answer with a known _tag"))
+  // Whatever a host passes on from outside: a name that is none is nobody's.
+  if (typeof approver !== "string" || approver.trim() === "")
     return yield* Effect.fail(refused(ticketId, { reason: "NotEligible", detail: "an approver has a name" }))
   const state = yield* inStore(engine, { threadId: "", ask: () => engine.store.ticket(ticketId) })
   if (state === undefined) return yield* Effect.fail(refused(ticketId, { reason: "NotWaiting" }))
@@ -96,6 +84,11 @@ const acceptAnswer = Effect.fnUntraced(function* (engine: Engine, answering: Ans
   const listeners = answering.onEvent === undefined ? [] : [answering.onEvent]
   return yield* driveOn(engine, { threadId, signalId: id, listeners })
 })
+
+const isAnswer = (answer: unknown): boolean =>
+  typeof answer === "object" && answer !== null && "_tag" in answer && known.has(String(answer._tag))
+
+const known: ReadonlySet<string> = new Set(ResumeTicket.answerTags)
 
 const refused = (
   ticketId: string,
@@ -188,32 +181,6 @@ const askForSignal = (engine: Engine, signal: ThreadStore.Signal): Effect.Effect
   Effect.mapError(inStore(engine, { threadId: signal.threadId, ask: () => engine.store.signal(signal) }), (error) =>
     isRunError(error) ? fromSignal(error) : error
   )
-
-interface Driving {
-  readonly threadId: string
-  readonly signalId: string
-  readonly listeners: ReadonlyArray<EventListener>
-}
-
-/**
- * Drives the thread until the signal was acted on, here or elsewhere: it may have come in just behind the last look of the
- * drive that was at it.
- */
-const driveOn = Effect.fnUntraced(function* (engine: Engine, { threadId, signalId, listeners }: Driving) {
-  for (;;) {
-    const wasActive = engine.active.has(threadId)
-    const driven = yield* Effect.result(continueThread(engine, { threadId, listeners }))
-    if (driven._tag === "Failure") {
-      const { reason } = driven.failure
-      // Somebody else is at it, and has the signal in the inbox.
-      if (reason._tag === "ThreadBusy" && reason.by === "Owner") return yield* foundOutcome(engine, threadId)
-      return yield* Effect.fail(driven.failure)
-    }
-    if (!wasActive) return driven.success
-    const inbox = yield* inStore(engine, { threadId, ask: () => engine.store.inbox(threadId) })
-    if (!inbox.some((signal) => signal.id === signalId)) return driven.success
-  }
-})
 
 const inStore = <A>(
   engine: Engine,

@@ -16,6 +16,7 @@ import {
 } from "@toolwright/runtime-contract"
 import { MemoryThreadStore } from "@toolwright/runtime-contract/memory"
 import * as Context from "effect/Context"
+import * as Semaphore from "effect/Semaphore"
 import { RuntimeDefinitionError } from "../RuntimeDefinitionError.js"
 import type { RuntimeOptions } from "../RuntimeOptions.js"
 import { driveChild } from "./children.js"
@@ -69,6 +70,8 @@ export const resolveOptions = (options: RuntimeOptions, services: Services): Eng
     active: new Map(),
     watchers: new Map(),
     held: new Map(),
+    refusals: new Map(),
+    refusing: Semaphore.makeUnsafe(1),
     plans: new WeakMap(),
     whenClosed: new Set(),
     closing: false

@@ -18,11 +18,11 @@ import { LeaseKeeper } from "./leaseKeeper.js"
 import { closeBatch, consumedByEnd } from "./publication.js"
 import { pinFound, pinNew, type StartGiven } from "./pinning.js"
 import { ledgerKey, RunLedger } from "./runLedger.js"
-import { administrativeEnd } from "./grantList.js"
 import { commitRefusals } from "./leftovers.js"
 import { hasRefusals } from "./refusals.js"
 import { beginEffect } from "./settle.js"
 import { readShared, usesShared } from "./sharedState.js"
+import { administrativeEnd } from "./systemRuns.js"
 import { takeStep } from "./stepFlow.js"
 
 export type Job =
@@ -60,6 +60,7 @@ function* drive(run: ActiveRun): Flow<void> {
     if (run.fold.disposition === undefined) return
     if (run.fold.disposition._tag === "Ended") {
       while (yield* settleOutcomes(run)) run.check()
+      if (hasRefusals(run)) yield* commitRefusals(run)
       return
     }
     if (hasRefusals(run)) yield* commitRefusals(run)

@@ -5,7 +5,7 @@
  * does not hold it: whoever goes away only stops listening.
  * Does not answer tickets.
  */
-import type { Message } from "@toolwright/runtime-contract"
+import { type Message, SystemThread } from "@toolwright/runtime-contract"
 import * as Effect from "effect/Effect"
 import { badRequest, RunError } from "../RunError.js"
 import type { RunOutcome } from "../RunOutcome.js"
@@ -39,6 +39,8 @@ const readOptions = (engine: Engine, options: RunOptions): StartGiven => {
   if (typeof options.snapshot !== "object" || options.snapshot === null)
     throw badRequest("snapshot", "a built snapshot")
   if (options.threadId?.trim() === "") throw badRequest("threadId", "a name, or nothing for a new thread")
+  if (options.threadId !== undefined && SystemThread.isSystemThread(options.threadId))
+    throw badRequest("threadId", `a name that does not begin with ${SystemThread.prefix}`)
   const narrowing = options.narrowing ?? "Configured"
   if (narrowing !== "Configured" && narrowing !== "Unattended" && narrowing !== "DenyAll")
     throw badRequest("narrowing", "Configured, Unattended or DenyAll")
@@ -112,3 +114,29 @@ export const foundOutcome = (engine: Engine, threadId: string): Effect.Effect<Ru
     Effect.catchTag(bounded(engine, { threadId, ask: () => engine.store.load(threadId) }), "TicketRefused", Effect.die),
     (view) => (view?.run === undefined ? Effect.fail(notFound(threadId)) : Effect.succeed(outcomeOfView(view)))
   )
+
+export interface Driving {
+  readonly threadId: string
+  readonly signalId: string
+  readonly listeners: ReadonlyArray<EventListener>
+}
+
+/**
+ * Drives the thread until the signal was acted on, here or elsewhere: it may have come in just behind the last look of the
+ * drive that was at it.
+ */
+export const driveOn = Effect.fnUntraced(function* (engine: Engine, { threadId, signalId, listeners }: Driving) {
+  for (;;) {
+    const wasActive = engine.active.has(threadId)
+    const driven = yield* Effect.result(continueThread(engine, { threadId, listeners }))
+    if (driven._tag === "Failure") {
+      const { reason } = driven.failure
+      // Somebody else is at it, and has the signal in the inbox.
+      if (reason._tag === "ThreadBusy" && reason.by === "Owner") return yield* foundOutcome(engine, threadId)
+      return yield* Effect.fail(driven.failure)
+    }
+    if (!wasActive) return driven.success
+    const inbox = yield* bounded(engine, { threadId, ask: () => engine.store.inbox(threadId) })
+    if (!inbox.some((signal) => signal.id === signalId)) return driven.success
+  }
+})

@@ -4,7 +4,7 @@
  * Guarantees: every statement finds its rows through a key or an index.
  * Does not decide anything and opens no transaction.
  */
-import type { Run, StoreRules, ThreadStore } from "@toolwright/runtime-contract"
+import { type Run, type StoreRules, SystemThread, type ThreadStore } from "@toolwright/runtime-contract"
 import type { SqliteConnection, SqliteRow } from "../SqliteDriver.js"
 import { fromOrderedText, toOrderedText } from "./orderedText.js"
 import { numberIn, optionalTextIn, textIn } from "./storedRecord.js"
@@ -73,6 +73,11 @@ export const headTable = (connection: SqliteConnection) => {
   }
 }
 
+const system = toOrderedText(SystemThread.prefix)
+
+// The prefix ends in "/", and "0" is the character behind it.
+const behindSystem = toOrderedText(SystemThread.prefix.replace(/\/$/, "0"))
+
 export interface SummaryRow {
   readonly key: number
   readonly threadId: string
@@ -85,8 +90,14 @@ export const headQueries = (connection: SqliteConnection) => {
   const all = connection.prepare(
     `SELECT key, id FROM thread_head WHERE disposition IS NOT NULL AND id >= ? ORDER BY id LIMIT ?`
   )
+  const allBefore = connection.prepare(
+    `SELECT key, id FROM thread_head WHERE disposition IS NOT NULL AND id >= ? AND id < ? ORDER BY id LIMIT ?`
+  )
   const some = connection.prepare(
     `SELECT key, id FROM thread_head WHERE disposition = ? AND id >= ? ORDER BY id LIMIT ?`
+  )
+  const someBefore = connection.prepare(
+    `SELECT key, id FROM thread_head WHERE disposition = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?`
   )
   const expired = connection.prepare(
     `SELECT key, id, run_id, lease_until AS at FROM thread_head INDEXED BY thread_head_running
@@ -100,14 +111,22 @@ export const headQueries = (connection: SqliteConnection) => {
     list: (request: {
       readonly after: string | undefined
       readonly disposition: string | undefined
+      readonly system: boolean
       readonly limit: number
     }) => {
+      const { disposition, limit } = request
+      const within = (from: string, before: string): ReadonlyArray<SqliteRow> =>
+        disposition === undefined
+          ? allBefore.all(from, before, limit)
+          : someBefore.all(disposition, from, before, limit)
+      const onward = (from: string, most: number): ReadonlyArray<SqliteRow> =>
+        disposition === undefined ? all.all(from, most) : some.all(disposition, from, most)
       // The next text behind `after` is the one with a NUL more.
       const from = request.after === undefined ? "" : toOrderedText(`${request.after}\0`)
-      const rows =
-        request.disposition === undefined
-          ? all.all(from, request.limit)
-          : some.all(request.disposition, from, request.limit)
+      // Skipped as a range, however many there are: the system's threads lie side by side.
+      const first = request.system || from >= behindSystem ? [] : within(from, system)
+      const second = request.system || from >= behindSystem ? from : behindSystem
+      const rows = first.length < limit ? [...first, ...onward(second, limit - first.length)] : first
       return rows.map((row): SummaryRow => ({
         key: numberIn(row, "key"),
         threadId: fromOrderedText(textIn(row, "id"))

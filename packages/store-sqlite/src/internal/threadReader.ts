@@ -86,7 +86,7 @@ export class ThreadReader {
   list(request: ThreadStore.ListRequest): ReadonlyArray<ThreadStore.ThreadSummary> {
     const limit = Math.min(request.limit ?? 50, 1_000)
     return this.#tables.queries
-      .list({ after: request.after, disposition: request.disposition, limit })
+      .list({ after: request.after, disposition: request.disposition, system: request.system === true, limit })
       .map((thread) => {
         const row = this.#tables.commits.last(thread.key)
         if (row === undefined)

@@ -34,7 +34,7 @@ export const judgeCommit = (
   exploring: Exploring
 ): void => {
   const { after, before, commit } = given
-  if (before.view.disposition?._tag === "Ended" && !ThreadCommit.isSettlement(commit))
+  if (before.view.disposition?._tag === "Ended" && !ThreadCommit.followsEnd(commit))
     exploring.violate("something follows the end of a run")
   if (after.view.disposition?._tag === "Ended" && after.view.batch !== undefined)
     exploring.violate("a run ended with calls that have no result")

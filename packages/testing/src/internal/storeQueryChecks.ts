@@ -1,6 +1,6 @@
 /** What is due, what is there, and facts from any number. */
 import assert from "node:assert/strict"
-import { RunEvent, type ThreadStore } from "@toolwright/runtime-contract"
+import { RunEvent, SystemThread, type ThreadStore } from "@toolwright/runtime-contract"
 import type { ConformanceCheck } from "../Conformance.js"
 import type { StoreSubject } from "../StoreConformance.js"
 import { checkOn } from "./storeCheck.js"
@@ -134,6 +134,23 @@ const listChecks = (subject: StoreSubject): ReadonlyArray<ConformanceCheck> => {
       }
       assert.deepEqual(seen, ids)
     }),
+
+    check(
+      "[D3] threads that a runtime keeps for itself are listed only where they are asked for",
+      async ({ store }) => {
+        const own = [SystemThread.ofGrant("g"), SystemThread.ofRefusals(0), `${SystemThread.prefix}\uffff`]
+        const users = ["toolwright", "toolwright.", "toolwright0", "u"]
+        for (const threadId of [...own, ...users]) await Story.begin(store, { threadId })
+        const ids = async (request: ThreadStore.ListRequest) =>
+          (await value(store.list(request))).map(({ threadId }) => threadId)
+        assert.deepEqual(await ids({}), users)
+        assert.deepEqual(await ids({ system: true }), [...users.slice(0, 2), ...own, ...users.slice(2)])
+        assert.deepEqual(await ids({ after: "toolwright", limit: 2 }), ["toolwright.", "toolwright0"])
+        assert.deepEqual(await ids({ after: SystemThread.ofGrant("g") }), ["toolwright0", "u"])
+        assert.deepEqual(await ids({ disposition: "Running", limit: 3 }), users.slice(0, 3))
+        assert.deepEqual(await ids({ disposition: "Ended", system: true }), [])
+      }
+    ),
 
     check("[D3] a list has at most fifty threads unless more are asked for", async ({ store }) => {
       for (let index = 0; index < 53; index++) await Story.begin(store, { threadId: `thread-${index}` })

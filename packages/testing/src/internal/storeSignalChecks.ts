@@ -1,12 +1,14 @@
 /** Signals: a durable inbox that needs no ownership, and tickets that are won inside it. */
 import assert from "node:assert/strict"
-import { type ResumeTicket, Run, TicketRefused, type ThreadStore } from "@toolwright/runtime-contract"
+import { type ResumeTicket, Run, ThreadCommit, TicketRefused, type ThreadStore } from "@toolwright/runtime-contract"
 import type { ConformanceCheck } from "../Conformance.js"
 import type { StoreSubject } from "../StoreConformance.js"
 import { checkOn } from "./storeCheck.js"
 import { awaiting, cancelled, reasonOf, Story, tagOf, value } from "./storeStory.js"
 
 const cancel: ThreadStore.SignalBody = { _tag: "Cancel", by: "ada" }
+
+const stopped = Run.Ended({ _tag: "Stopped", reason: "otherwise" })
 
 /** A thread whose run waits for a person. */
 const waiting = async (
@@ -29,6 +31,7 @@ const refusedWith = (answer: unknown): TicketRefused => {
 export const signalChecks = (subject: StoreSubject): ReadonlyArray<ConformanceCheck> => [
   ...inboxChecks(subject),
   ...openRunChecks(subject),
+  ...accountChecks(subject),
   ...ticketChecks(subject),
   ...lifeChecks(subject),
   ...raceChecks(subject)
@@ -142,6 +145,47 @@ const openRunChecks = (subject: StoreSubject): ReadonlyArray<ConformanceCheck> =
       await story.send(story.signal(cancel))
       assert.deepEqual(heard, ["thread"])
     })
+  ]
+}
+
+const accountChecks = (subject: StoreSubject): ReadonlyArray<ConformanceCheck> => {
+  const check = checkOn(subject)
+  return [
+    check(
+      "[D3, P8] a refused answer is kept over the end of its run, and accounted for behind it, once",
+      async ({ store }) => {
+        const { story, ticketId } = await waiting(store)
+        const refused: ThreadStore.SignalBody = {
+          _tag: "Refused",
+          by: "mallory",
+          ticketId,
+          answer: "Allow",
+          reason: "NotEligible"
+        }
+        await story.send(story.signal(refused, { id: "early" }))
+        await story.publish([story.refused(0)], { disposition: cancelled })
+        await story.send(story.signal(refused, { id: "late" }))
+        const ids = async () => (await value(store.inbox("thread"))).map(({ id }) => id)
+        assert.deepEqual(await ids(), ["early", "late"])
+        assert.equal(await tagOf(store.signal(story.signal(refused, { runId: "other" }))), "Rejected")
+        const record: ThreadCommit.AuditRecord = {
+          type: "Refusal",
+          at: 1,
+          outcome: "NotEligible",
+          by: "mallory",
+          rule: ThreadCommit.afterEnd
+        }
+        const account = { disposition: cancelled, consumed: ["early", "late"], audit: [record] }
+        const other = story.next({ ...account, audit: [{ ...record, type: "Grant" }] })
+        assert.equal(await tagOf(store.commit(other)), "Rejected")
+        assert.equal(await tagOf(store.commit(story.next({ ...account, disposition: stopped }))), "Rejected")
+        assert.equal((await story.commit(account)).factCount, 1)
+        assert.deepEqual(await ids(), [])
+        await story.send(story.signal(refused, { id: "late" }))
+        assert.deepEqual(await ids(), [])
+        assert.deepEqual((await value(store.load("thread")))?.disposition, cancelled)
+      }
+    )
   ]
 }
 
