@@ -1,11 +1,12 @@
 /**
  * Brings a fold from where it is to a known revision, by reading the commits and signals in between in their order.
  *
- * Guarantees: linear in what is read; a gap, a damaged record or a wrong number stops it with the position. Commits never
- * change, so a reading may pause between portions while others write.
+ * Guarantees: linear in what is read; a gap, a damaged record or a wrong number stops it with the position, and so does a
+ * commit that could not have been admitted where it stands: records are checked together, not only one by one. Commits
+ * never change, so a reading may pause between portions while others write.
  * Does not choose the target: that is the thread's head, read in a transaction.
  */
-import { type ResumeTicket, type ThreadCommit, ThreadFold } from "@toolwright/runtime-contract"
+import { type ResumeTicket, StoreRules, type ThreadCommit, ThreadFold } from "@toolwright/runtime-contract"
 import { decodeCommit, decodeSignal, decodeTicket } from "@toolwright/runtime-contract/records"
 import type { SqliteRow } from "../SqliteDriver.js"
 import { CommitIds } from "./commitIds.js"
@@ -108,6 +109,9 @@ export class ThreadReading {
     this.#applySignals()
     if (fold.revision !== goal.revision) throw this.#gap("thread_commit", `revision ${fold.revision + 1}`)
     if (this.#sequence !== goal.signals) throw this.#gap("thread_signal", `sequence ${this.#sequence + 1}`)
+    const damage = StoreRules.damageOf(fold)
+    if (damage !== undefined)
+      throw new UnreadableRecord(`thread ${goal.threadId} revision ${fold.revision}`, { expected: damage })
     return true
   }
 
@@ -120,9 +124,27 @@ export class ThreadReading {
         expected: `its first fact is ${fold.nextFact}, not ${String(row["first_fact"])}`
       })
     const commit = commitIn(this.#tables, row, goal.threadId)
+    this.#check(commit)
     fold.apply(commit)
     this.ids.add(commit.id, fold.revision)
     this.weight += String(row["record"]).length
+  }
+
+  #check(commit: ThreadCommit.ThreadCommit): void {
+    const { fold, goal } = this
+    const position = `thread_commit ${goal.threadId} revision ${fold.revision + 1}`
+    if (commit.threadId !== goal.threadId)
+      throw new UnreadableRecord(position, { expected: `a commit of its thread, not of ${commit.threadId}` })
+    const { revision, run, disposition, step, batch } = fold
+    const head = { revision, run, disposition, step, batch, ...this.#lookUps }
+    const damage = StoreRules.damageOfCommit(head, commit)
+    if (damage !== undefined) throw new UnreadableRecord(position, { expected: damage })
+  }
+
+  readonly #lookUps = {
+    hasSignal: (id: string): boolean => this.fold.inbox.has(id),
+    ticket: (id: string): ResumeTicket.TicketState | undefined => this.fold.tickets.get(id),
+    hasOpenOutcome: (operationId: string): boolean => this.fold.openOutcomes.has(operationId)
   }
 
   /** The signals that were accepted at the revision where the fold is. */
