@@ -132,4 +132,30 @@ describe("an open batch that was read back", () => {
     expect(loading.message).toContain(given.says)
     expect(rows()).toEqual(before)
   })
+
+  it.each([
+    ["a decision that the answer does not give", { _tag: "Denied", by: "bob", reason: "no", expired: false }],
+    ["a decision by others than answered", { _tag: "Allowed", by: ["bob", "eve"] }]
+  ])("[H3, R11] is refused where a ticket holds %s", async (_, decision) => {
+    const store = await world.open()
+    const [ticket] = [...((await Effect.runPromise(store.load("thread")))?.tickets.values() ?? [])]
+    const answer: ResumeTicket.TicketAnswer = {
+      ticketId: ticket?.ticket.id ?? "",
+      answer: { _tag: "Allow" },
+      approver: "bob",
+      at: 1_004
+    }
+    const signal = { id: "s1", threadId: "thread", runId, at: 1_004, body: { _tag: "Answer" as const, answer } }
+    const { decision: given } = await Effect.runPromise(store.signal(signal))
+    expect(given).toEqual({ _tag: "Allowed", by: ["bob"] })
+    await world.closeAll()
+    const connection = world.connect()
+    const text = JSON.stringify({ version: 1, ...ticket, allowedBy: ["bob"], decision })
+    connection.prepare("UPDATE thread_signal SET ticket = ?, ticket_checksum = ?").run(text, crc32(text))
+    connection.close()
+    expect((await failureOf((await world.open()).load("thread"))).reason).toEqual({
+      _tag: "Unreadable",
+      position: "thread_signal thread sequence 1"
+    })
+  })
 })

@@ -6,8 +6,15 @@
  * never change, so a reading may pause between portions while others write.
  * Does not choose the target: that is the thread's head, read in a transaction.
  */
-import { type ResumeTicket, StoreRules, type ThreadCommit, ThreadFold } from "@toolwright/runtime-contract"
-import { decodeCommit, decodeSignal, decodeTicket } from "@toolwright/runtime-contract/records"
+import {
+  Json,
+  ResumeTicket,
+  StoreRules,
+  type ThreadCommit,
+  ThreadFold,
+  type ThreadStore
+} from "@toolwright/runtime-contract"
+import { decodeCommit, decodeSignal, decodeTicket, encodeTicket } from "@toolwright/runtime-contract/records"
 import type { SqliteRow } from "../SqliteDriver.js"
 import { CommitIds } from "./commitIds.js"
 import { checkedText, numberIn, UnreadableRecord } from "./storedRecord.js"
@@ -159,7 +166,10 @@ export class ThreadReading {
       const position = `thread_signal ${this.goal.threadId} sequence ${sequence}`
       const ticket =
         row["ticket"] === null ? undefined : ticketIn(row, { column: "ticket", checksum: "ticket_checksum", position })
-      this.fold.applySignal(decodeSignal(checkedText(row, { position }), { position }), ticket)
+      const signal = decodeSignal(checkedText(row, { position }), { position })
+      if (!isDecidedSo(this.fold, { signal, ticket }))
+        throw new UnreadableRecord(position, { expected: "a ticket is decided by its own rule, answer by answer" })
+      this.fold.applySignal(signal, ticket)
       this.#sequence = sequence
       this.#next++
     }
@@ -181,3 +191,22 @@ export class ThreadReading {
     return new UnreadableRecord(`${table} ${this.goal.threadId} ${missing}`, { expected: "the row is missing" })
   }
 }
+
+/** Is the ticket behind an answer what the answer makes of the one before it? A quorum is not written, it is given. */
+const isDecidedSo = (
+  fold: ThreadFold,
+  {
+    signal: { body },
+    ticket
+  }: { readonly signal: ThreadStore.Signal; readonly ticket: ResumeTicket.TicketState | undefined }
+): boolean => {
+  if (body._tag !== "Answer" || ticket === undefined) return (body._tag === "Answer") === (ticket !== undefined)
+  const before = fold.tickets.get(body.answer.ticketId)
+  if (before === undefined) return false
+  const verdict = ResumeTicket.decide(before, body.answer)
+  return verdict._tag !== "Refused" && canonical(verdict.state) === canonical(ticket)
+}
+
+/** Without regard to the order of fields, which is no part of the record. */
+const canonical = (state: ResumeTicket.TicketState): string =>
+  Json.canonicalJson(JSON.parse(encodeTicket(state)) as Json.Json)
