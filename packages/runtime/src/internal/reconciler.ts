@@ -86,6 +86,9 @@ export class Reconciler implements Busy {
       case "Happened":
       case "NotSent":
         return this.#answer(answer)
+      case "Unknown":
+        return this.#answer(unknown)
+      // Foreign code may say anything.
       default:
         return this.#answer(unknown)
     }
