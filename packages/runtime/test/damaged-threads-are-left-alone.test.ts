@@ -1,9 +1,9 @@
 import { type PermissionGate, type ThreadStore, ToolBatch } from "@toolwright/runtime-contract"
 import { MemoryThreadStore } from "@toolwright/runtime-contract/memory"
-import { EffectRecorder, type Script, TestClock } from "@toolwright/testing"
+import { EffectRecorder, forwarding, type Script, TestClock } from "@toolwright/testing"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
-import { ask, call, dropAt, makeWorld, methodsOf, settle, snapshotOf } from "./support/world.js"
+import { ask, call, dropAt, makeWorld, settle, snapshotOf } from "./support/world.js"
 
 type View = ThreadStore.ThreadView
 type Call = ToolBatch.BatchCall
@@ -11,10 +11,10 @@ type Call = ToolBatch.BatchCall
 /** A store that hands out what it has without looking at it. */
 const trusting =
   (damage: (view: View) => View) =>
-  (inner: ThreadStore.ThreadStore): ThreadStore.ThreadStore => ({
-    ...methodsOf(inner),
-    load: (threadId) => Effect.map(inner.load(threadId), (view) => (view === undefined ? undefined : damage(view)))
-  })
+  (inner: ThreadStore.ThreadStore): ThreadStore.ThreadStore =>
+    forwarding(inner, {
+      load: (threadId) => Effect.map(inner.load(threadId), (view) => (view === undefined ? undefined : damage(view)))
+    })
 
 const onCall =
   (change: (call: Call) => Partial<Call>) =>
