@@ -18,6 +18,8 @@ import {
 import type { ThreadCommit } from "./ThreadCommit.js"
 import type { ToolBatch } from "./ToolBatch.js"
 
+export { damageOf, type StoredThread } from "./internal/storedThread.js"
+
 /** Signals that still mean something after the run they name has ended. */
 export const outlivesRun = (body: SignalBody): boolean => body._tag === "Resolve" || body._tag === "Refused"
 
@@ -93,6 +95,35 @@ export const refusalOfCommit = (
   const rule = brokenRule(head, commit)
   return rule === undefined ? undefined : { _tag: "Rejected", rule }
 }
+
+/**
+ * What is wrong with a commit that a log holds behind this head: a store admits by these rules, so a log that breaks one
+ * was damaged. `undefined` for one that could be admitted. To be asked before the fold takes a stored commit in, which
+ * itself passes over what it does not know. Who owned the thread then, and which runs it had before, is not looked at.
+ */
+export const damageOfCommit = (
+  head: Omit<ThreadHead, "hasRun" | "sharedRevision">,
+  commit: ThreadCommit
+): string | undefined => {
+  if (commit.expectedRevision !== head.revision) return `a commit stands behind revision ${commit.expectedRevision}`
+  return brokenRule(
+    {
+      revision: head.revision,
+      run: head.run,
+      disposition: head.disposition,
+      step: head.step,
+      batch: head.batch,
+      hasRun: neverBefore,
+      hasSignal: head.hasSignal,
+      ticket: head.ticket,
+      hasOpenOutcome: head.hasOpenOutcome,
+      sharedRevision: 0
+    },
+    commit
+  )
+}
+
+const neverBefore = (): boolean => false
 
 /** A change of ownership that was asked for: the new one, or why not. */
 export type OwnershipAnswer =

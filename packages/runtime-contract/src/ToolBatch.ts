@@ -13,7 +13,7 @@ import { isAnswered, isHandedOut, isUndecided } from "./internal/waits.js"
 import { type ToolConcurrency, conflicts } from "./ToolConcurrency.js"
 import type { ToolRecoveryPolicy } from "./ToolRecovery.js"
 
-export { digestOf, isIntact, isSound, maySucceed } from "./internal/storedCall.js"
+export { damageOf, digestOf, isIntact, isSound, maySucceed } from "./internal/storedCall.js"
 
 /** Why nothing happened. `detail` stands in the result that the model reads. */
 export type NotRunReason =

@@ -1,5 +1,5 @@
 import { MemoryThreadStore } from "@toolwright/runtime-contract/memory"
-import { EffectRecorder, FaultyStore, ScriptedLlm, TestClock } from "@toolwright/testing"
+import { EffectRecorder, FaultyStore, forwarding, ScriptedLlm, TestClock } from "@toolwright/testing"
 import { PermissionGate } from "@toolwright/runtime-contract"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
@@ -164,22 +164,8 @@ describe("an unanswered commit stops nothing twice", () => {
       const world = makeWorld({
         script: ["Done."],
         store: (inner) => {
-          const broken = {
-            ...inner,
-            subscribe: undefined,
-            commit: inner.commit,
-            load: inner.load,
-            claim: inner.claim,
-            renew: inner.renew,
-            release: inner.release,
-            signal: inner.signal,
-            inbox: inner.inbox,
-            ticket: inner.ticket,
-            due: inner.due,
-            list: inner.list,
-            delete: inner.delete,
-            shared: inner.shared
-          }
+          // Others can reach it, so that the inbox is looked at.
+          const { isProcessLocal: _, subscribe: __, ...broken } = forwarding(inner)
           return { ...broken, [operation]: () => Effect.die(new Error(`${operation} is broken`)) } as never
         }
       })

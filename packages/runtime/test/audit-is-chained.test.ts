@@ -1,9 +1,10 @@
 import { AuditChain, GateOutcome, type ThreadCommit, type ThreadStore } from "@toolwright/runtime-contract"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
+import { forwarding } from "@toolwright/testing"
 import { describe, expect, it } from "vitest"
 import { Runtime } from "../src/index.js"
-import { ask, call, makeWorld, methodsOf, snapshotOf } from "./support/world.js"
+import { ask, call, makeWorld, snapshotOf } from "./support/world.js"
 
 const principal = "ada"
 
@@ -86,10 +87,7 @@ describe("the audit is chained", () => {
     const damaged = (
       change: (facts: ReadonlyArray<ThreadStore.NumberedFact>) => ReadonlyArray<ThreadStore.NumberedFact>
     ) => {
-      const store: ThreadStore.ThreadStore = {
-        ...methodsOf(memory),
-        tail: (request) => Effect.map(memory.tail(request), change)
-      }
+      const store = forwarding(memory, { tail: (request) => Effect.map(memory.tail(request), change) })
       return Runtime.make({ llm, gate: { id: "g", decide: () => GateOutcome.allow }, tools, clock, store }).verifyAudit(
         { threadId: "t" }
       )

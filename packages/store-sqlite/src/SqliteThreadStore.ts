@@ -19,6 +19,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { busyRetry } from "./internal/busyRetry.js"
 import { CommitWriter } from "./internal/commitWriter.js"
+import type { KnownThread } from "./internal/knownThread.js"
 import { KnownThreads } from "./internal/knownThreads.js"
 import { openDatabase } from "./internal/openDatabase.js"
 import { OwnershipWriter } from "./internal/ownershipWriter.js"
@@ -145,13 +146,14 @@ export class SqliteThreadStore implements ThreadStore.ThreadStore {
     })
 
   readonly load = (threadId: string): Effect.Effect<ThreadStore.ThreadView | undefined, StoreError> =>
-    Effect.andThen(
-      this.#warm(threadId),
-      this.#read(threadId, () => {
-        const thread = this.#known.find(threadId)
-        return thread === undefined || thread.revision === 0 ? undefined : thread.fold.view(thread.ownership.epoch)
-      })
-    )
+    Effect.suspend(() => {
+      const remembered = this.#remembered(threadId)
+      if (remembered !== undefined) return Effect.succeed(viewOf(remembered))
+      return Effect.andThen(
+        this.#warm(threadId),
+        this.#read(threadId, () => viewOf(this.#known.find(threadId)))
+      )
+    })
 
   readonly tail = (request: TailRequest): Effect.Effect<ReadonlyArray<ThreadStore.NumberedFact>, StoreError> =>
     this.#read(request.threadId, () => this.#reader.tail(request))
@@ -178,7 +180,11 @@ export class SqliteThreadStore implements ThreadStore.ThreadStore {
     })
 
   readonly inbox = (threadId: string): Effect.Effect<ReadonlyArray<ThreadStore.Signal>, StoreError> =>
-    this.#read(threadId, () => this.#reader.inbox(threadId))
+    Effect.suspend(() => {
+      const remembered = this.#remembered(threadId)?.ready
+      if (remembered !== undefined) return Effect.succeed([...remembered.inbox.values()])
+      return this.#read(threadId, () => this.#reader.inbox(threadId))
+    })
 
   readonly ticket = (ticketId: string): Effect.Effect<ResumeTicket.TicketState | undefined, StoreError> =>
     this.#read("", () => this.#reader.ticket(ticketId))
@@ -244,6 +250,20 @@ export class SqliteThreadStore implements ThreadStore.ThreadStore {
     })
   }
 
+  /**
+   * The thread as it is remembered, where nobody else has written since: one look at the file's version, and no
+   * transaction. Whatever stands in the way is told by the transaction that is made then.
+   */
+  #remembered(threadId: string): KnownThread | undefined {
+    if (this.#isClosed) return undefined
+    try {
+      this.#known.observe()
+      return this.#known.verified(threadId)
+    } catch {
+      return undefined
+    }
+  }
+
   /** One read transaction. */
   #read<A>(threadId: string, read: () => A): Effect.Effect<A, StoreError> {
     return Effect.suspend(() => {
@@ -293,6 +313,9 @@ export class SqliteThreadStore implements ThreadStore.ThreadStore {
     )
   }
 }
+
+const viewOf = (thread: KnownThread | undefined): ThreadStore.ThreadView | undefined =>
+  thread === undefined || thread.revision === 0 ? undefined : thread.fold.view(thread.ownership.epoch)
 
 /** Opens or creates the file and brings its tables to the newest version. */
 export const open = (options: SqliteThreadStoreOptions): Effect.Effect<SqliteThreadStore, StoreError> =>

@@ -27,6 +27,7 @@ export {
   type StoreFault,
   type StoreOperation
 } from "./FaultyStore.js"
+export { forwarding } from "./ForwardingStore.js"
 export { gateConformance, type GateSubject } from "./GateConformance.js"
 export { llmConformance, type LlmSubject, type ProviderTurn } from "./LlmConformance.js"
 export { ledgerConformance, type LedgerSubject, type OpenedLedger } from "./LedgerConformance.js"

@@ -20,11 +20,11 @@ const snapshot = ExecutableAgentSnapshot.builder("bench")
   .model({ provider: "scripted", model: "scripted-1" })
   .build()
 
-const args = { city: "Amsterdam", unit: "celsius", days: 3, detail: "hourly temperature, wind and rain" }
+export const args = { city: "Amsterdam", unit: "celsius", days: 3, detail: "hourly temperature, wind and rain" }
 const digest = Json.digest("toolwright/arguments/1", args)
 const recovery = ToolRecovery.policyFor("ReplaySafe")
-const said = "I will look up the weather of the next days first, then answer with what matters for the trip. "
-const result = "12 degrees, wind from the west, rain in the afternoon. ".repeat(4)
+export const said = "I will look up the weather of the next days first, then answer with what matters for the trip. "
+export const result = "12 degrees, wind from the west, rain in the afternoon. ".repeat(4)
 
 export interface RunAt {
   readonly threadId: string

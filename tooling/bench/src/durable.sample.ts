@@ -11,6 +11,7 @@ import type { ThreadCommit } from "@toolwright/runtime-contract"
 import { SqliteDriver, SqliteThreadStore } from "@toolwright/store-sqlite"
 import * as Effect from "effect/Effect"
 import { commitsOf } from "./durable.commits.js"
+import { commitsOfRun, engineOf, isEnded } from "./durable.engine.js"
 import { concurrentSteps, type DurableSample } from "./durable.shape.js"
 
 const isConstructor = (value: unknown): value is SqliteDriver.BetterSqlite3 => typeof value === "function"
@@ -79,8 +80,8 @@ const single = (steps: number): ReadonlyArray<ThreadCommit.ThreadCommit> => [
   ...commitsOf({ threadId: "thread", runId: "run", epoch: 1, revision: 0, steps })
 ]
 
-const singleFloor = (scratch: Scratch, steps: number): Promise<DurableSample> => {
-  const commits = single(steps)
+/** Two transactions a step, and one insert in each. */
+const writeOneByOne = (scratch: Scratch, commits: ReadonlyArray<ThreadCommit.ThreadCommit>): Promise<DurableSample> => {
   const { begin, commit, insert } = floorOf(scratch)
   return measured(scratch, (mark) => {
     for (const [index, one] of commits.entries()) {
@@ -91,6 +92,8 @@ const singleFloor = (scratch: Scratch, steps: number): Promise<DurableSample> =>
     }
   })
 }
+
+const singleFloor = (scratch: Scratch, steps: number): Promise<DurableSample> => writeOneByOne(scratch, single(steps))
 
 const singleStore = async (scratch: Scratch, steps: number): Promise<DurableSample> => {
   const commits = single(steps)
@@ -113,8 +116,11 @@ const concurrent = (runs: number): ReadonlyArray<ReadonlyArray<ThreadCommit.Thre
     ...commitsOf({ threadId: `thread-${index}`, runId: `run-${index}`, epoch: 1, revision: 0, steps: concurrentSteps })
   ])
 
-const concurrentFloor = (scratch: Scratch, runs: number): Promise<DurableSample> => {
-  const all = concurrent(runs)
+/** The commits that all runs wait for at once, in one transaction. */
+const writeTogether = (
+  scratch: Scratch,
+  all: ReadonlyArray<ReadonlyArray<ThreadCommit.ThreadCommit>>
+): Promise<DurableSample> => {
   const { begin, commit, insert } = floorOf(scratch)
   return measured(scratch, () => {
     for (let index = 0; index < (all[0]?.length ?? 0); index++) {
@@ -127,6 +133,9 @@ const concurrentFloor = (scratch: Scratch, runs: number): Promise<DurableSample>
     }
   })
 }
+
+const concurrentFloor = (scratch: Scratch, runs: number): Promise<DurableSample> =>
+  writeTogether(scratch, concurrent(runs))
 
 const concurrentStore = async (scratch: Scratch, runs: number): Promise<DurableSample> => {
   const all = concurrent(runs)
@@ -156,13 +165,97 @@ const loadStore = async (scratch: Scratch, messages: number): Promise<DurableSam
   })
 }
 
+const engineSingleFloor = async (scratch: Scratch, steps: number): Promise<DurableSample> =>
+  writeOneByOne(scratch, await commitsOfRun({ threadId: "thread", steps }))
+
+const engineSingle = async (scratch: Scratch, steps: number): Promise<DurableSample> => {
+  const store = await run(SqliteThreadStore.open({ ...scratch, driver }))
+  return measured(scratch, async (mark) => {
+    const onStep = (step: number): void => {
+      if (step % Math.floor(steps / 10) === 0) mark()
+    }
+    if (!isEnded(await engineOf({ store, steps, onStep }).run("thread"))) throw new Error("the run did not end well")
+  })
+}
+
+const engineConcurrentFloor = async (scratch: Scratch, runs: number): Promise<DurableSample> => {
+  const all: Array<ReadonlyArray<ThreadCommit.ThreadCommit>> = []
+  for (let index = 0; index < runs; index++)
+    all.push(await commitsOfRun({ threadId: `thread-${index}`, steps: concurrentSteps }))
+  return writeTogether(scratch, all)
+}
+
+const engineConcurrent = async (scratch: Scratch, runs: number): Promise<DurableSample> => {
+  const store = await run(SqliteThreadStore.open({ ...scratch, driver }))
+  const engine = engineOf({ store, steps: concurrentSteps })
+  return measured(scratch, async () => {
+    const outcomes = await Promise.all(Array.from({ length: runs }, (_, index) => engine.run(`thread-${index}`)))
+    if (!outcomes.every(isEnded)) throw new Error("a run did not end well")
+  })
+}
+
+/** Recovers a run of so many messages that died in its last call, in a process that has never seen it, to its end. */
+const recover = async (scratch: Scratch, messages: number): Promise<DurableSample> => {
+  const writer = await run(SqliteThreadStore.open({ ...scratch, driver }))
+  const lease = await run(writer.claim({ threadId: "thread", owner: "bench", ttl: 3_600_000 }))
+  const commits = await commitsOfRun({ threadId: "thread", steps: messages / 2, crashes: true })
+  await run(Effect.forEach(commits, (one) => writer.commit(one), { concurrency: "unbounded", discard: true }))
+  await run(writer.release(lease))
+  await run(writer.close)
+  return measured(scratch, async (mark) => {
+    const store = await run(SqliteThreadStore.open({ ...scratch, driver }))
+    const { runtime } = engineOf({ store, steps: 1 })
+    mark()
+    const [recovered] = await runtime.recover()
+    if (recovered?.outcome === undefined || !isEnded(recovered.outcome)) throw new Error("nothing was recovered")
+  })
+}
+
+/** Transactions that one run of so many steps writes, beside its claim and its release. Counted where they are made. */
+const count = async (scratch: Scratch, steps: number): Promise<DurableSample> => {
+  let written = 0
+  const counting: SqliteDriver.SqliteDriver = {
+    name: driver.name,
+    open: (path) => {
+      const connection = driver.open(path)
+      return {
+        exec: connection.exec,
+        close: connection.close,
+        prepare: (sql) => {
+          const statement = connection.prepare(sql)
+          if (sql !== "COMMIT") return statement
+          return {
+            run: () => (written++, statement.run()),
+            get: (...values) => statement.get(...values),
+            all: (...values) => statement.all(...values)
+          }
+        }
+      }
+    }
+  }
+  const store = await run(SqliteThreadStore.open({ ...scratch, driver: counting }))
+  const sample = await measured(scratch, async () => {
+    if (!isEnded(await engineOf({ store, steps }).run("thread"))) throw new Error("the run did not end well")
+  })
+  return { ...sample, commits: written - 2 }
+}
+
 const samples: Readonly<Record<string, (scratch: Scratch, size: number) => Promise<DurableSample>>> = {
   "single floor": singleFloor,
   "single store": singleStore,
   "concurrent floor": concurrentFloor,
   "concurrent store": concurrentStore,
-  "load store": loadStore
+  "load store": loadStore,
+  "engineSingle floor": engineSingleFloor,
+  "engineSingle runtime": engineSingle,
+  "engineConcurrent floor": engineConcurrentFloor,
+  "engineConcurrent runtime": engineConcurrent,
+  "recover runtime": recover,
+  "count runtime": count
 }
+
+/** Cold: what a process does once. */
+const isCold = (kind: string): boolean => kind === "load" || kind === "recover" || kind === "count"
 
 const [kind = "", contender = "", size = ""] = process.argv.slice(2)
 const sample = samples[`${kind} ${contender}`]
@@ -170,7 +263,7 @@ if (sample === undefined) throw new Error(`no sample ${kind} ${contender}`)
 const folder = mkdtempSync(join(tmpdir(), "durable-"))
 try {
   // Both are measured warm, as in a process that has been serving for some seconds.
-  for (let round = 0; kind !== "load" && round < 5; round++) {
+  for (let round = 0; !isCold(kind) && round < 5; round++) {
     const scratch = { path: join(folder, `warm-${round}.db`) }
     await sample(scratch, Math.min(1_000, Number(size)))
   }

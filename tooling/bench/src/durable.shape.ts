@@ -8,10 +8,13 @@ export interface DurableSample {
   readonly cpu: number
   /** Of the file with everything in it. */
   readonly bytes: number
+  /** Transactions, where they were counted. */
+  readonly commits?: number
 }
 
-export type DurableKind = "single" | "concurrent" | "load"
-export type DurableContender = "floor" | "store"
+/** The `engine…` kinds are of whole runs; the others of commits that are there already. */
+export type DurableKind = "single" | "concurrent" | "load" | "engineSingle" | "engineConcurrent" | "recover" | "count"
+export type DurableContender = "floor" | "store" | "runtime"
 
 /** Steps of each of the concurrent runs. */
 export const concurrentSteps = 3

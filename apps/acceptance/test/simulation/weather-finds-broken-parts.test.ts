@@ -2,6 +2,7 @@
 import { type ThreadStore, ToolBatch } from "@toolwright/runtime-contract"
 import { Runtime } from "@toolwright/runtime"
 import {
+  forwarding,
   shrink,
   simulate,
   type SimulatedPorts,
@@ -24,22 +25,8 @@ const found = async (broken: Omit<SimulationOptions, "seed">, seeds = 150): Prom
 
 const changed =
   (change: (inner: ThreadStore.ThreadStore) => Partial<ThreadStore.ThreadStore>) =>
-  (inner: ThreadStore.ThreadStore): ThreadStore.ThreadStore => ({
-    commit: (commit) => inner.commit(commit),
-    load: (threadId) => inner.load(threadId),
-    tail: (request) => inner.tail(request),
-    claim: (request) => inner.claim(request),
-    renew: (lease, ttl) => inner.renew(lease, ttl),
-    release: (lease) => inner.release(lease),
-    signal: (signal) => inner.signal(signal),
-    inbox: (threadId) => inner.inbox(threadId),
-    ticket: (ticketId) => inner.ticket(ticketId),
-    due: (now, limit) => inner.due(now, limit),
-    list: (request) => inner.list(request),
-    delete: (threadId) => inner.delete(threadId),
-    shared: () => inner.shared(),
-    ...change(inner)
-  })
+  (inner: ThreadStore.ThreadStore): ThreadStore.ThreadStore =>
+    forwarding(inner, change(inner))
 
 describe("a broken part is found, and told with few faults", () => {
   it("a store that acknowledges what it did not write", async () => {

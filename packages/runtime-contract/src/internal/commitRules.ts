@@ -187,7 +187,8 @@ const isAnyWaiting = (calls: ReadonlyArray<BatchCall>): boolean => {
 const isOwn = (ticket: ResumeTicket, commit: ThreadCommit): boolean =>
   ticket.runId === commit.runId && ticket.threadId === commit.threadId
 
-const isWaitedFor = (ticket: ResumeTicket, call: BatchCall): boolean =>
+/** Is the ticket for exactly this waiting call? */
+export const isWaitedFor = (ticket: ResumeTicket, call: BatchCall): boolean =>
   call.phase._tag === "Awaiting" &&
   call.phase.ticketId === ticket.id &&
   call.phase.wait === ticket.kind &&

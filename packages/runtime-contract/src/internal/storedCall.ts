@@ -101,18 +101,31 @@ export const isSound = (call: BatchCall): boolean => {
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
 
 /**
- * The invariants of a whole batch that was read back, the digests of its arguments among them: what runs is what was
- * decided on, also after somebody has touched the file. Costs a digest per call, so it is asked of an open batch only.
+ * What is wrong with a whole batch that was read back, the digests of its arguments among it: what runs is what was
+ * decided on, also after somebody has touched the file. `undefined` for one that is intact. Costs a digest per call, so
+ * it is asked of an open batch only.
  */
-export const isIntact = (batch: ToolBatch): boolean => {
-  const { calls, runId, step } = batch
-  const ids = new Set(calls.map((call) => call.callId))
-  if (calls.length === 0 || ids.size !== calls.length || !isCount(step) || step === 0) return false
-  return calls.every(
-    (call, position) =>
-      call.position === position &&
-      call.operationId === idOf(runId, step, position) &&
-      call.digest === digestOf(call.arguments) &&
-      isSound(call)
-  )
+export const damageOf = (batch: ToolBatch): string | undefined => {
+  const { calls, step } = batch
+  if (calls.length === 0) return "a batch has calls"
+  if (!isCount(step) || step === 0) return "a batch is of a counted step"
+  if (new Set(calls.map((call) => call.callId)).size !== calls.length) return "a call id is used once in its batch"
+  for (const [position, call] of calls.entries()) {
+    const rule = damageOfCall(batch, { position, call })
+    if (rule !== undefined) return `call ${position}: ${rule}`
+  }
+  return undefined
 }
+
+const damageOfCall = (
+  { runId, step }: ToolBatch,
+  { position, call }: { readonly position: number; readonly call: BatchCall }
+): string | undefined => {
+  if (call.position !== position) return "calls stand in the model's order"
+  if (call.operationId !== idOf(runId, step, position)) return "an operation is named by run, step and position"
+  if (call.digest !== digestOf(call.arguments)) return "a call's digest is that of its arguments"
+  return isSound(call) ? undefined : "a call is in a state that can be"
+}
+
+/** Whether nothing is wrong with a batch that was read back. */
+export const isIntact = (batch: ToolBatch): boolean => damageOf(batch) === undefined

@@ -2,8 +2,9 @@
  * One call while its tool is at work: started in plain code, bounded in time, listened to once.
  *
  * Guarantees: what the tool says first counts, later words are evidence; cancel and time-out are first a signal, then a
- * grace, then the call is given up and keeps its claim until it settles (L3); a tool that throws, rejects, dies or never
- * answers ends in an outcome, never in the runtime.
+ * grace, then the outside world is asked, where the tool can ask it, for as long again (R5), then the call is given up and
+ * keeps its claim until it settles (L3); a tool that throws, rejects, dies or never answers ends in an outcome, never in
+ * the runtime.
  * Does not commit: it reports to its run, and the batch flow does.
  */
 import {
@@ -22,6 +23,7 @@ import { LazySignal } from "./exchange.js"
 import { holdClaim } from "./heldClaims.js"
 import { failureOf, isUnavailable, lostText, mayHaveHappened } from "./outcomes.js"
 import { applyPolicy, unreadable } from "./outputPolicy.js"
+import { Reconciler } from "./reconciler.js"
 import { begin, beginEffect, isSettled, type Services, type Settled, type Started } from "./settle.js"
 import type { Installed } from "./snapshotPlan.js"
 import { stateView } from "./stateReader.js"
@@ -77,6 +79,8 @@ export class LiveCall implements RawTool.InvocationContext, Busy {
   #started: Started<ToolOutput.ToolOutput> | undefined
   #deadline: Deadline | undefined
   #release: (() => void) | undefined
+  /** The last question before the call is given up. */
+  #asking: Reconciler | undefined
 
   constructor(run: ActiveRun, given: LiveCallGiven) {
     this.#run = run
@@ -146,7 +150,7 @@ export class LiveCall implements RawTool.InvocationContext, Busy {
 
   /** Asks the tool to stop; it has the grace to do so. */
   cancel(why: string): void {
-    if (this.#standing !== "Running") return
+    if (this.#standing !== "Running" || this.#asking !== undefined) return
     this.#standing = "Signalled"
     this.#why = why
     this.#deadline?.cancel()
@@ -157,6 +161,7 @@ export class LiveCall implements RawTool.InvocationContext, Busy {
 
   /** The run is no longer ours: the tool is told, and nobody listens any more. */
   drop(): void {
+    this.#asking?.drop()
     if (this.#standing === "Done" || this.#standing === "Abandoned") return
     this.#standing = "Dropped"
     this.#deadline?.cancel()
@@ -217,9 +222,8 @@ export class LiveCall implements RawTool.InvocationContext, Busy {
       const text = `not run: the executor of ${this.call.toolId} could not be reached`
       const isFirst = this.call.attempts === 1
       const output = ToolOutput.error(this.call.callId, isFirst ? text : mayHaveHappened(text))
-      return this.#outcome(
-        isFirst ? { _tag: "Refuse", reason: "Unavailable", output } : { _tag: "Lose", reason: "ExecutorLost", output }
-      )
+      if (isFirst) return this.#outcome({ _tag: "Refuse", reason: "Unavailable", output })
+      return this.#giveUp({ _tag: "Lose", reason: "ExecutorLost", output })
     }
     const delay = Math.min(50 * 2 ** (this.#dispatches - 1), grace)
     const since = this.#deadline
@@ -250,21 +254,33 @@ export class LiveCall implements RawTool.InvocationContext, Busy {
   }
 
   #report(settlement: Settlement): void {
-    if (this.#standing === "Dropped" || this.#standing === "Done" || this.#standing === "Abandoned") return
-    this.#standing = "Done"
+    if (this.#standing === "Dropped" || this.#standing === "Done") return
+    if (this.#standing !== "Abandoned") this.#standing = "Done"
     this.#traced?.(settlement._tag === "Outcome" ? settlement.event._tag : settlement._tag)
     this.#deadline?.cancel()
     this.#run.settled.push(settlement)
     this.#run.wake()
   }
 
-  /** Deaf to signal and grace. */
+  /** Deaf to signal and grace. What it says from now on is late; what its `reconcile` finds is not its word. */
   #abandon(): void {
     if (this.#standing !== "Signalled") return
     const output = ToolOutput.error(this.call.callId, lostText(this.call, `${this.#why}; it did not stop`))
-    this.#outcome({ _tag: "Lose", reason: "Abandoned", output })
     this.#standing = "Abandoned"
     this.#release = holdClaim(this.#run, this.call.claim)
+    this.#giveUp({ _tag: "Lose", reason: "Abandoned", output })
+  }
+
+  /** Asks before the outcome is given up (R5). It is never entered again, whatever the answer: only adopted. */
+  #giveUp(lost: ToolBatch.CallEvent): void {
+    const { installed } = this.#given
+    if (installed.tool.reconcile === undefined) return this.#outcome(lost)
+    const { grace } = this.#run.pinned.limits
+    const told = (answer: RawTool.Reconciliation): void =>
+      answer._tag === "Happened" ? this.#completed(answer.output) : this.#outcome(lost)
+    this.#deadline?.cancel()
+    this.#asking = new Reconciler(this.#run, { call: this.call, entry: this.#given, limit: grace, told })
+    this.#asking.start()
   }
 
   #settledLate(settled: Settled<ToolOutput.ToolOutput>): void {

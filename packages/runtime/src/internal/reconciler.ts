@@ -1,8 +1,8 @@
 /**
  * Asks a tool what became of an attempt whose outcome is unknown here (R5), as often as the tool says "not yet".
  *
- * Guarantees: bounded by the tool's own time limit; a failure, nonsense or silence is `Unknown`; answers once.
- * Does not repeat the call.
+ * Guarantees: bounded; a failure, nonsense or silence is `Unknown`; answers once, with the last word.
+ * Does not repeat the call, and does not say what follows.
  */
 import { type RawTool, type ToolBatch, ToolOperation } from "@toolwright/runtime-contract"
 import * as Context from "effect/Context"
@@ -15,24 +15,29 @@ import { stateView } from "./stateReader.js"
 
 const unknown: RawTool.Reconciliation = Object.freeze({ _tag: "Unknown" })
 
+export interface Asking {
+  readonly call: ToolBatch.BatchCall
+  readonly entry: Pick<Entry, "installed" | "arguments">
+  /** Milliseconds, over all questions. */
+  readonly limit: number
+  readonly told: (answer: RawTool.Reconciliation) => void
+}
+
 export class Reconciler implements Busy {
   readonly #run: ActiveRun
-  readonly #call: ToolBatch.BatchCall
-  readonly #entry: Entry
+  readonly #asked: Asking
   #isDone = false
   #limit: Deadline | undefined
   #again: Deadline | undefined
   #asking: Started<RawTool.Reconciliation> | undefined
 
-  constructor(run: ActiveRun, given: { readonly call: ToolBatch.BatchCall; readonly entry: Entry }) {
+  constructor(run: ActiveRun, asked: Asking) {
     this.#run = run
-    this.#call = given.call
-    this.#entry = given.entry
+    this.#asked = asked
   }
 
   start(): void {
-    this.#run.live.set(this.#call.position, this)
-    this.#limit = this.#run.deadlines.after(this.#run.pinned.limits.toolTimeout, () => this.#answer(unknown))
+    this.#limit = this.#run.deadlines.after(this.#asked.limit, () => this.#answer(unknown))
     this.#ask()
   }
 
@@ -47,7 +52,8 @@ export class Reconciler implements Busy {
   }
 
   #ask(): void {
-    const { call, run, entry } = { call: this.#call, run: this.#run, entry: this.#entry }
+    const run = this.#run
+    const { call, entry } = this.#asked
     const operation: ToolOperation.ToolOperation = {
       runId: run.runId,
       threadId: run.threadId,
@@ -82,6 +88,7 @@ export class Reconciler implements Busy {
         return this.#answer(answer)
       case "Unknown":
         return this.#answer(unknown)
+      // Foreign code may say anything.
       default:
         return this.#answer(unknown)
     }
@@ -91,8 +98,7 @@ export class Reconciler implements Busy {
     if (this.#isDone) return
     this.#isDone = true
     this.#stopAsking()
-    this.#run.settled.push({ _tag: "Reconciled", position: this.#call.position, answer })
-    this.#run.wake()
+    this.#asked.told(answer)
   }
 
   #stopAsking(): void {

@@ -138,7 +138,7 @@ function* act(run: ActiveRun, { recovering, action, entry }: Acting): Flow<void>
       return
     }
     case "Reconcile":
-      if (entry !== undefined) new Reconciler(run, { call, entry }).start()
+      if (entry !== undefined) askOutside(run, { call, entry })
       return
     case "Indeterminate": {
       const reason = action.reason === "ProcessLost" && recovering.isExecutorLost ? "ExecutorLost" : action.reason
@@ -154,6 +154,25 @@ function* act(run: ActiveRun, { recovering, action, entry }: Acting): Flow<void>
     case "NotRun":
       return
   }
+}
+
+/** The answer comes back as a settlement, and the table is asked again with it. */
+const askOutside = (
+  run: ActiveRun,
+  { call, entry }: { readonly call: ToolBatch.BatchCall; readonly entry: Entry }
+): void => {
+  const { position } = call
+  const reconciler = new Reconciler(run, {
+    call,
+    entry,
+    limit: run.pinned.limits.toolTimeout,
+    told: (answer) => {
+      run.settled.push({ _tag: "Reconciled", position, answer })
+      run.wake()
+    }
+  })
+  run.live.set(position, reconciler)
+  reconciler.start()
 }
 
 const account = (

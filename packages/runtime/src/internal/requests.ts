@@ -25,6 +25,7 @@ import { continueThread, driveOn, notFound } from "./starts.js"
 import { proposalOf } from "./grantProposals.js"
 import { recordRefusal } from "./refusedAnswers.js"
 import { readContent } from "./readOutput.js"
+import { damageIn } from "./intactness.js"
 import { planOf } from "./snapshotPlan.js"
 
 type Failure = RunError | TicketRefused
@@ -99,13 +100,15 @@ const refused = (
 const misfitOf = (
   engine: Engine,
   { ticket, answer }: { readonly ticket: ResumeTicket.ResumeTicket; readonly answer: ResumeTicket.ResumeAnswer }
-): Effect.Effect<TicketRefused | undefined, Failure> => {
+): Effect.Effect<Failure | undefined, Failure> => {
   if (answer._tag !== "Allow" && answer._tag !== "Edit" && answer._tag !== "ToolResult")
     return Effect.succeed(undefined)
   return Effect.map(
     inStore(engine, { threadId: ticket.threadId, ask: () => engine.store.load(ticket.threadId) }),
     (view) => {
       if (view?.snapshot === undefined) return refused(ticket.id, { reason: "NotWaiting" })
+      const damage = damageIn(view)
+      if (damage !== undefined) return damage
       const resolved = planOf(engine, view.snapshot).resolve(ticket.toolId)
       if (!resolved.ok)
         return answer._tag === "ToolResult"

@@ -14,6 +14,7 @@ import { commitFlow, placeOf } from "./committing.js"
 import { control, settleOutcomes, supersede } from "./controls.js"
 import { type Flow, waitFor } from "./flow.js"
 import { ask, endingOf, lookAgain, readInbox } from "./inbox.js"
+import { damageIn } from "./intactness.js"
 import { LeaseKeeper } from "./leaseKeeper.js"
 import { closeBatch, consumedByEnd } from "./publication.js"
 import { pinFound, pinNew, type StartGiven } from "./pinning.js"
@@ -116,6 +117,8 @@ function* claim(
   run.fold = ThreadFold.from(view)
   run.forgetCallIds()
   run.hasSignals = false
+  const damage = damageIn(view)
+  if (damage !== undefined) throw damage
   if (view.run === undefined || view.snapshot === undefined) return
   pinFound(run, { record: view.run, snapshot: view.snapshot })
   run.ledger = RunLedger.read(view.state.get(ledgerKey))

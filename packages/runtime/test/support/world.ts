@@ -15,7 +15,7 @@ import {
   type ToolRecovery
 } from "@toolwright/runtime-contract"
 import { MemoryThreadStore } from "@toolwright/runtime-contract/memory"
-import { EffectRecorder, type Script, ScriptedLlm, TestClock } from "@toolwright/testing"
+import { EffectRecorder, forwarding, type Script, ScriptedLlm, TestClock } from "@toolwright/testing"
 import * as Effect from "effect/Effect"
 import { type PromiseRuntime, Runtime, type RuntimeOptions } from "../../src/index.js"
 
@@ -80,34 +80,16 @@ export class WatchedStore {
   readonly commits: Array<ThreadCommit.ThreadCommit> = []
   readonly store: ThreadStore.ThreadStore
   constructor(inner: ThreadStore.ThreadStore) {
-    this.store = {
-      ...methodsOf(inner),
+    this.store = forwarding(inner, {
       commit: (commit) =>
         Effect.tap(inner.commit(commit), () => Effect.sync(() => (this.commits.push(commit), undefined)))
-    }
+    })
   }
   /** What each commit did, in a word or two. */
   get summary(): ReadonlyArray<string> {
     return this.commits.map(summaryOf)
   }
 }
-
-export const methodsOf = (inner: ThreadStore.ThreadStore): ThreadStore.ThreadStore => ({
-  commit: (commit) => inner.commit(commit),
-  load: (threadId) => inner.load(threadId),
-  tail: (request) => inner.tail(request),
-  claim: (request) => inner.claim(request),
-  renew: (...lease) => inner.renew(...lease),
-  release: (lease) => inner.release(lease),
-  signal: (signal) => inner.signal(signal),
-  inbox: (threadId) => inner.inbox(threadId),
-  ticket: (ticketId) => inner.ticket(ticketId),
-  due: (...query) => inner.due(...query),
-  list: (request) => inner.list(request),
-  delete: (threadId) => inner.delete(threadId),
-  shared: () => inner.shared(),
-  ...(inner.subscribe === undefined ? {} : { subscribe: inner.subscribe.bind(inner) })
-})
 
 const summaryOf = (commit: ThreadCommit.ThreadCommit): string => {
   const { batch, disposition } = commit

@@ -40,7 +40,7 @@ export class KnownThreads {
     this.#dataVersion = given.connection.prepare("PRAGMA data_version")
   }
 
-  /** To be called first in every transaction: notices what other connections wrote. */
+  /** To be called first in every transaction, and before `verified`: notices what other connections wrote. */
   observe(): void {
     this.#transaction++
     const version = numberIn(this.#dataVersion.get() ?? {}, "data_version")
@@ -70,6 +70,12 @@ export class KnownThreads {
   /** Whether the thread's history is here, as far as one can tell without a transaction. */
   isReady(id: string): boolean {
     return this.#threads.get(id)?.ready !== undefined
+  }
+
+  /** A thread that is here whole and was compared with its row since another connection wrote. Asks nothing of the file. */
+  verified(id: string): KnownThread | undefined {
+    const known = this.#threads.get(id)
+    return known?.verifiedAt === this.#generation && known.ready !== undefined ? known : undefined
   }
 
   /** Inserts a thread that has no row. */

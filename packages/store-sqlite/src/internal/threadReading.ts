@@ -1,12 +1,20 @@
 /**
  * Brings a fold from where it is to a known revision, by reading the commits and signals in between in their order.
  *
- * Guarantees: linear in what is read; a gap, a damaged record or a wrong number stops it with the position. Commits never
- * change, so a reading may pause between portions while others write.
+ * Guarantees: linear in what is read; a gap, a damaged record or a wrong number stops it with the position, and so does a
+ * commit that could not have been admitted where it stands: records are checked together, not only one by one. Commits
+ * never change, so a reading may pause between portions while others write.
  * Does not choose the target: that is the thread's head, read in a transaction.
  */
-import { type ResumeTicket, type ThreadCommit, ThreadFold } from "@toolwright/runtime-contract"
-import { decodeCommit, decodeSignal, decodeTicket } from "@toolwright/runtime-contract/records"
+import {
+  Json,
+  ResumeTicket,
+  StoreRules,
+  type ThreadCommit,
+  ThreadFold,
+  type ThreadStore
+} from "@toolwright/runtime-contract"
+import { decodeCommit, decodeSignal, decodeTicket, encodeTicket } from "@toolwright/runtime-contract/records"
 import type { SqliteRow } from "../SqliteDriver.js"
 import { CommitIds } from "./commitIds.js"
 import { checkedText, numberIn, UnreadableRecord } from "./storedRecord.js"
@@ -108,6 +116,9 @@ export class ThreadReading {
     this.#applySignals()
     if (fold.revision !== goal.revision) throw this.#gap("thread_commit", `revision ${fold.revision + 1}`)
     if (this.#sequence !== goal.signals) throw this.#gap("thread_signal", `sequence ${this.#sequence + 1}`)
+    const damage = StoreRules.damageOf(fold)
+    if (damage !== undefined)
+      throw new UnreadableRecord(`thread ${goal.threadId} revision ${fold.revision}`, { expected: damage })
     return true
   }
 
@@ -120,9 +131,27 @@ export class ThreadReading {
         expected: `its first fact is ${fold.nextFact}, not ${String(row["first_fact"])}`
       })
     const commit = commitIn(this.#tables, row, goal.threadId)
+    this.#check(commit)
     fold.apply(commit)
     this.ids.add(commit.id, fold.revision)
     this.weight += String(row["record"]).length
+  }
+
+  #check(commit: ThreadCommit.ThreadCommit): void {
+    const { fold, goal } = this
+    const position = `thread_commit ${goal.threadId} revision ${fold.revision + 1}`
+    if (commit.threadId !== goal.threadId)
+      throw new UnreadableRecord(position, { expected: `a commit of its thread, not of ${commit.threadId}` })
+    const { revision, run, disposition, step, batch } = fold
+    const head = { revision, run, disposition, step, batch, ...this.#lookUps }
+    const damage = StoreRules.damageOfCommit(head, commit)
+    if (damage !== undefined) throw new UnreadableRecord(position, { expected: damage })
+  }
+
+  readonly #lookUps = {
+    hasSignal: (id: string): boolean => this.fold.inbox.has(id),
+    ticket: (id: string): ResumeTicket.TicketState | undefined => this.fold.tickets.get(id),
+    hasOpenOutcome: (operationId: string): boolean => this.fold.openOutcomes.has(operationId)
   }
 
   /** The signals that were accepted at the revision where the fold is. */
@@ -137,7 +166,10 @@ export class ThreadReading {
       const position = `thread_signal ${this.goal.threadId} sequence ${sequence}`
       const ticket =
         row["ticket"] === null ? undefined : ticketIn(row, { column: "ticket", checksum: "ticket_checksum", position })
-      this.fold.applySignal(decodeSignal(checkedText(row, { position }), { position }), ticket)
+      const signal = decodeSignal(checkedText(row, { position }), { position })
+      if (!isDecidedSo(this.fold, { signal, ticket }))
+        throw new UnreadableRecord(position, { expected: "a ticket is decided by its own rule, answer by answer" })
+      this.fold.applySignal(signal, ticket)
       this.#sequence = sequence
       this.#next++
     }
@@ -159,3 +191,22 @@ export class ThreadReading {
     return new UnreadableRecord(`${table} ${this.goal.threadId} ${missing}`, { expected: "the row is missing" })
   }
 }
+
+/** Is the ticket behind an answer what the answer makes of the one before it? A quorum is not written, it is given. */
+const isDecidedSo = (
+  fold: ThreadFold,
+  {
+    signal: { body },
+    ticket
+  }: { readonly signal: ThreadStore.Signal; readonly ticket: ResumeTicket.TicketState | undefined }
+): boolean => {
+  if (body._tag !== "Answer" || ticket === undefined) return (body._tag === "Answer") === (ticket !== undefined)
+  const before = fold.tickets.get(body.answer.ticketId)
+  if (before === undefined) return false
+  const verdict = ResumeTicket.decide(before, body.answer)
+  return verdict._tag !== "Refused" && canonical(verdict.state) === canonical(ticket)
+}
+
+/** Without regard to the order of fields, which is no part of the record. */
+const canonical = (state: ResumeTicket.TicketState): string =>
+  Json.canonicalJson(JSON.parse(encodeTicket(state)) as Json.Json)

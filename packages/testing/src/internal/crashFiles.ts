@@ -9,6 +9,7 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import { RunEvent, type ThreadCommit, type ThreadStore } from "@toolwright/runtime-contract"
 import * as Effect from "effect/Effect"
+import { forwarding } from "../ForwardingStore.js"
 import { type AcknowledgedCommit, digestOfFacts, type SeenEffect } from "./crashLaws.js"
 import { type OutsideWorld, recordedTool } from "./crashWorld.js"
 
@@ -77,22 +78,10 @@ export const outsideOf = (folder: string): OutsideWorld & { readonly close: () =
 export const listened = (
   inner: ThreadStore.ThreadStore,
   told: (acknowledged: AcknowledgedCommit) => void
-): ThreadStore.ThreadStore => ({
-  commit: (commit) => Effect.map(inner.commit(commit), (receipt) => (told(acknowledgedOf(commit, receipt)), receipt)),
-  load: (threadId) => inner.load(threadId),
-  tail: (request) => inner.tail(request),
-  claim: (request) => inner.claim(request),
-  renew: (lease, ttl) => inner.renew(lease, ttl),
-  release: (lease) => inner.release(lease),
-  signal: (signal) => inner.signal(signal),
-  inbox: (threadId) => inner.inbox(threadId),
-  ticket: (ticketId) => inner.ticket(ticketId),
-  due: (now, limit) => inner.due(now, limit),
-  list: (request) => inner.list(request),
-  delete: (threadId) => inner.delete(threadId),
-  shared: () => inner.shared(),
-  ...(inner.subscribe === undefined ? {} : { subscribe: inner.subscribe.bind(inner) })
-})
+): ThreadStore.ThreadStore =>
+  forwarding(inner, {
+    commit: (commit) => Effect.map(inner.commit(commit), (receipt) => (told(acknowledgedOf(commit, receipt)), receipt))
+  })
 
 const acknowledgedOf = (
   commit: ThreadCommit.ThreadCommit,
