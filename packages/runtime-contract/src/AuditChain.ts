@@ -6,6 +6,7 @@
  * Does not stop whoever can rewrite the whole store: keep a head elsewhere and hand it to `verify` for that.
  */
 import { canonicalJson, sha256Hex } from "./Json.js"
+import { streamSha256 } from "./internal/streamSha256.js"
 import type { AuditRecord } from "./ThreadCommit.js"
 import type { NumberedFact } from "./ThreadStore.js"
 
@@ -15,9 +16,17 @@ export const genesis = (threadId: string): string => sha256Hex(`toolwright/audit
 /** The head behind these records (SHA-256, 64 hexadecimal digits). Of no records: the one before. */
 export const next = (previous: string, records: ReadonlyArray<AuditRecord>): string => {
   if (records.length === 0) return previous
+  const hash = streamSha256()
   let text = previous
-  for (const record of records) text += "\n" + textOf(record)
-  return sha256Hex(text)
+  for (const record of records) {
+    // Handed on in pieces: one text over many records is copied whole, and kept until then.
+    if (text.length > 4_096) {
+      hash.update(text)
+      text = ""
+    }
+    text += "\n" + textOf(record)
+  }
+  return hash.digest(text)
 }
 
 // The text of JSON.stringify over a list of the fields, put together by hand: it is made for every call.
