@@ -112,6 +112,8 @@ export class SqliteThreadStore implements ThreadStore.ThreadStore {
   readonly #listeners = new Map<string, Set<() => void>>()
   #isClosed = false
   #isDisconnected = false
+  /** The file's version was read in this turn of the event loop. */
+  #hasLooked = false
 
   /** Use `open` or `scoped`. The connection's tables are those of the newest version. */
   constructor(options: SqliteThreadStoreOptions & { readonly connection: SqliteConnection }) {
@@ -251,17 +253,25 @@ export class SqliteThreadStore implements ThreadStore.ThreadStore {
   }
 
   /**
-   * The thread as it is remembered, where nobody else has written since: one look at the file's version, and no
-   * transaction. Whatever stands in the way is told by the transaction that is made then.
+   * The thread as it is remembered, where nobody else has written since: one look at the file's version in each turn of
+   * the event loop, and no transaction. Whatever stands in the way is told by the transaction that is made then.
    */
   #remembered(threadId: string): KnownThread | undefined {
     if (this.#isClosed) return undefined
     try {
-      this.#known.observe()
+      if (!this.#hasLooked) {
+        this.#known.observe()
+        this.#hasLooked = true
+        setImmediate(this.#lookAgain)
+      }
       return this.#known.verified(threadId)
     } catch {
       return undefined
     }
+  }
+
+  readonly #lookAgain = (): void => {
+    this.#hasLooked = false
   }
 
   /** One read transaction. */
