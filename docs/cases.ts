@@ -247,8 +247,8 @@ export const cases: ReadonlyArray<Case> = [
   {
     id: "C056",
     promise: "False, zero, empty text and null are answers.",
-    status: "expected-to-fail",
-    closedBy: "runtime"
+    status: "tested",
+    by: "apps/acceptance/test/authority/nothing-said-is-said-too.test.ts"
   },
   {
     id: "C058",

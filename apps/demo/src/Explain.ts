@@ -14,6 +14,8 @@ export interface Explaining {
   readonly gate: PermissionGate.PolicyGate
   readonly tools: ReadonlyArray<RawTool.RawTool>
   readonly screen: Screen
+  /** What was allowed from now on, here and now. */
+  readonly remembered: () => Promise<PermissionGate.Remembered>
 }
 
 /** `text`: a request, or a tool's id with its arguments as JSON. */
@@ -37,7 +39,10 @@ const readCalls = (text: string, tools: ReadonlyArray<RawTool.RawTool>): Readonl
 }
 
 /** What the gate says of one call. It is judged as it would be: parsed and normalised. */
-export const explainCall = async (call: ImaginedCall, { gate, tools, screen }: Explaining): Promise<void> => {
+export const explainCall = async (
+  call: ImaginedCall,
+  { gate, tools, screen, remembered }: Explaining
+): Promise<void> => {
   const spec = tools.find((tool) => tool.spec().id === call.toolId)?.spec()
   const given = typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments)
   screen.note(ApprovalText.showLine(`${call.toolId} ${given}`), "bold")
@@ -47,10 +52,13 @@ export const explainCall = async (call: ImaginedCall, { gate, tools, screen }: E
     const why = ApprovalText.show(parsed.error.message)
     return screen.note(`not run: the arguments do not fit, so no rule is asked\n${why}`, "red")
   }
-  const { decision, opinions } = await gate.explain({ toolId: call.toolId, arguments: parsed.value })
+  const asked = { toolId: call.toolId, arguments: parsed.value }
+  const { decision, opinions, grants } = await gate.explain(asked, await remembered())
   screen.note(`${decision.behavior}: decided by ${ApprovalText.showLine(decision.rule)}`, inks[decision.behavior])
   screen.note(`because ${ApprovalText.showLine(decision.reason)}`)
   for (const each of opinions) for (const line of opinionLines(each)) screen.note(line)
+  for (const { scope, text, why } of grants)
+    screen.note(`- ${ApprovalText.showLine(`remembered in ${scope}: ${text}: ${why}`)}`)
 }
 
 const inks: Readonly<Record<RuleSet.Behavior, "green" | "yellow" | "red">> = {

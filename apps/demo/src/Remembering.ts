@@ -5,7 +5,7 @@
  * another tool is refused with its reason.
  * Does not store: the runtime does, together with the answer.
  */
-import { ApprovalText } from "@toolwright/permissions"
+import { ApprovalText, type PermissionGate } from "@toolwright/permissions"
 import type { PromiseRuntime, ResumeOptions } from "@toolwright/runtime"
 import type { Grant, ResumeTicket } from "@toolwright/runtime-contract"
 import type { Ask } from "./internal/console.js"
@@ -72,6 +72,15 @@ const show = (proposal: Grant.GrantProposal, screen: Screen): void => {
   screen.detail("rule", proposal.text)
   screen.detail("for", proposal.principal)
   screen.detail("in", where(proposal))
+}
+
+/** What an explanation has to know of it. */
+export const rememberedFor = async (
+  { principal, threadId }: { readonly principal: string; readonly threadId: string | undefined },
+  runtime: PromiseRuntime
+): Promise<PermissionGate.Remembered> => {
+  const place = threadId === undefined ? {} : { threadId }
+  return { principal, grants: await runtime.grants({ principal, ...place }), ...place }
 }
 
 /** The rules that are remembered and hold on this thread. */

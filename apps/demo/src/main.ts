@@ -7,6 +7,7 @@ import { Approval } from "./Approval.js"
 import { type CommandLine, CommandLineError, readCommandLine, usage } from "./CommandLine.js"
 import { Conversation, person } from "./Conversation.js"
 import { explain } from "./Explain.js"
+import { rememberedFor } from "./Remembering.js"
 import { chooseModel } from "./Models.js"
 import { readPolicy } from "./Policy.js"
 import { Screen } from "./Screen.js"
@@ -42,7 +43,8 @@ const run = async (wanted: CommandLine, { store }: Storage): Promise<number> => 
   const screen = new Screen(paperFor(wanted))
   const threads = new Threads(store)
   const console = new Console(() => session.interrupt())
-  const explaining = { gate, tools, screen }
+  const remembered = () => rememberedFor({ principal: person, threadId: conversation.threadId }, runtime)
+  const explaining = { gate, tools, screen, remembered }
   const approval = new Approval({ ...explaining, ask: console.ask, threads, runtime })
   const snapshot = snapshotFor(model.binding)
   const parts = { runtime, screen, threads }

@@ -55,6 +55,10 @@ describe("a person who is asked", () => {
     expect(out).toMatch(/gate {5}allow {2}remembered rule \w{8}/)
     expect(out).toContain("The note is saved in")
 
+    const why = (await start([...words, "--explain", "note: buy tea"]).finished).out
+    expect(why).toMatch(/allow: decided by grant grant-\w+ \(workspace .+\)/)
+    expect(why).toMatch(/remembered in workspace .+: save_note\(text ~ "buy \*"\): it covers the call/)
+
     const next = start(words, { terminal: true })
     await next.shown("/quit")
     next.type("/rules\r")

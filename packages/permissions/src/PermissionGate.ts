@@ -6,18 +6,30 @@
  * Does not look at who is there to answer: narrowing a run (`Unattended`, `DenyAll`) is the engine's.
  */
 import { GateOutcome, PermissionGate } from "@toolwright/runtime-contract"
+import { type GrantOpinion, hearGrants, type Remembered } from "./internal/grantOpinions.js"
 import { rememberPort } from "./internal/rememberPort.js"
 import * as Policy from "./Policy.js"
 import { PolicyError } from "./PolicyError.js"
 import * as PolicyFile from "./PolicyFile.js"
 import type { Behavior, Rule } from "./RuleSet.js"
 
+export type { GrantOpinion, Remembered } from "./internal/grantOpinions.js"
+
 /** Allows every call. For people who mean it: a runtime without a gate does not build. */
 export const allowAll: PermissionGate.PermissionGate = PermissionGate.allowAll
 
 /** A gate that can also say why, without side effects. */
 export interface PolicyGate extends PermissionGate.PermissionGate {
-  readonly explain: (call: Policy.PolicyCall) => Promise<Policy.Explanation>
+  /**
+   * With what is remembered, an ask that grants would answer is an allow that names them: `grant g1 (thread t1)`. A child
+   * run has no grants, and none covers the repeat of a call whose outcome is unknown.
+   */
+  readonly explain: (call: Policy.PolicyCall, remembered?: Remembered) => Promise<Explanation>
+}
+
+export interface Explanation extends Policy.Explanation {
+  /** What each grant of this gate and tool said; empty where none were handed in. */
+  readonly grants: ReadonlyArray<GrantOpinion>
 }
 
 export interface Options extends Policy.Environment {
@@ -72,8 +84,47 @@ export const fromPolicy = (policy: Policy.Policy, options: Options): PolicyGate 
       load: compiled.load,
       asked: (call) => askedBy(call, options)
     }),
-    explain: async (call) => (await compiled.load(call.toolId)).explain(call)
+    explain: async (call, remembered) => {
+      const loaded = await compiled.load(call.toolId)
+      return withGrants(loaded.explain(call), { call, remembered, gate: id, loaded, workspace: options.workspace })
+    }
   }
+}
+
+interface Explaining {
+  readonly gate: string
+  readonly workspace: string
+  readonly loaded: Policy.CompiledPolicy
+  readonly call: Policy.PolicyCall
+  readonly remembered: Remembered | undefined
+}
+
+const withGrants = (
+  explanation: Policy.Explanation,
+  { gate, workspace, loaded, call, remembered }: Explaining
+): Explanation => {
+  if (remembered === undefined) return { ...explanation, grants: [] }
+  const { decision } = explanation
+  const requirements = decision.behavior === "ask" ? requirementsOf(decision, remembered.now ?? Date.now()) : []
+  const { opinions, answering } = hearGrants(
+    {
+      gate,
+      workspace,
+      call,
+      requirements: requirements.map((one) => ({ ...one, gate })),
+      covers: (pattern) => loaded.decide(call, [{ grantId: pattern, pattern }]).behavior === "allow"
+    },
+    remembered
+  )
+  if (answering === undefined) return { ...explanation, grants: opinions }
+  const used = opinions.filter(({ answers }) => answers)
+  const granted: Policy.Decision = {
+    behavior: "allow",
+    rule: `grant ${used.map(({ grantId, scope }) => `${grantId} (${scope})`).join(", ")}`,
+    reason: `${used.map(({ text }) => text).join(", ")} was granted; without it: ${decision.reason}`,
+    findings: decision.findings
+  }
+  return { ...explanation, decision: granted, grants: opinions }
 }
 
 const askedBy = (call: PermissionGate.GateCall, options: Options): Policy.PolicyCall => {
@@ -111,7 +162,7 @@ const outcomeOf = (decision: Policy.Decision, call: PermissionGate.GateCall): Ga
     case "deny":
       return GateOutcome.block(denialText(decision, call), decision.rule)
     case "ask": {
-      const [first, ...rest] = requirementsOf(decision, call)
+      const [first, ...rest] = requirementsOf(decision, call.now)
       return GateOutcome.requireConfirmation(first ?? { reason: decision.reason, rule: decision.rule }, ...rest)
     }
   }
@@ -130,22 +181,20 @@ const denialOf = (decision: Policy.Decision, call: PermissionGate.GateCall): str
 const mostReasons = 16
 
 /** One requirement for each rule that asks, with that rule's own terms, and one for each other reason. */
-const requirementsOf = (
-  { findings }: Policy.Decision,
-  call: PermissionGate.GateCall
-): ReadonlyArray<GateOutcome.Requirement> => {
+const requirementsOf = (decision: Policy.Decision, now: number): ReadonlyArray<GateOutcome.Requirement> => {
   const byRule = new Map<string, GateOutcome.Requirement>()
   const byReason = new Map<string, GateOutcome.Requirement>()
-  for (const { behavior, rule, reason, source } of findings) {
+  for (const { behavior, rule, reason, source } of decision.findings) {
     if (behavior !== "ask") continue
     // No rule's terms are ever left out; of further reasons a person reads so many.
     if (source?.behavior === "ask") {
-      const terms = termsOf(source, call.now)
+      const terms = termsOf(source, now)
       const key = `${rule} ${JSON.stringify(terms)}`
       if (!byRule.has(key)) byRule.set(key, { reason, rule, ...terms })
     } else if (byReason.size < mostReasons && !byReason.has(reason)) byReason.set(reason, { reason, rule })
   }
-  return [...byRule.values(), ...byReason.values()]
+  const requirements = [...byRule.values(), ...byReason.values()]
+  return requirements.length === 0 ? [{ reason: decision.reason, rule: decision.rule }] : requirements
 }
 
 const termsOf = (
@@ -210,7 +259,7 @@ export const replaceable = (text: string, options: TextOptions): ReplaceableGate
         preview: (request) => rememberedBy(current).preview(request),
         covers: (pattern, call) => rememberedBy(current).covers(pattern, call)
       },
-      explain: (call) => current.explain(call)
+      explain: (...asked) => current.explain(...asked)
     },
     replace: (next: string): PolicyError | undefined => {
       const { gate, problem } = fromText(next, options)

@@ -26,6 +26,7 @@ import type {
   ToolBatch,
   ToolOutput
 } from "@toolwright/runtime-contract"
+import type { RuntimeTracer } from "./RuntimeTracer.js"
 
 export interface RuntimeOptions {
   readonly llm: LlmExecutor.LlmExecutor
@@ -56,6 +57,8 @@ export interface RuntimeOptions {
   readonly redact?: (output: ToolOutput.ToolOutput, call: ToolBatch.BatchCall) => ToolOutput.ToolOutput
   /** Choices for parameters: by the name of a custom domain; `AgentIds` under that name. */
   readonly domains?: Readonly<Record<string, OptionDomain.DomainResolver>>
+  /** Where spans of gates, waits and tools go. Default: the tracer of the Effect context, where one is installed. */
+  readonly tracer?: RuntimeTracer
   /** Names this owner of threads. Default: a random name. */
   readonly owner?: string
   /** Milliseconds that a thread stays owned without a word of its owner. Default 30,000. */

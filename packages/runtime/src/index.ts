@@ -22,6 +22,7 @@ export { isRunError, RunError, type RunErrorReason } from "./RunError.js"
 export type { RunHandle } from "./RunHandle.js"
 export type { RunOutcome } from "./RunOutcome.js"
 export { RuntimeDefinitionError } from "./RuntimeDefinitionError.js"
+export type { AttributeValue, OpenSpan, RuntimeTracer, StartedSpan } from "./RuntimeTracer.js"
 export type {
   GrantsQuery,
   PreviewOptions,

@@ -12,7 +12,8 @@ import {
   ResumeTicket,
   type ThreadStore,
   type ToolBatch,
-  ToolOutput
+  ToolOutput,
+  ToolRendering
 } from "@toolwright/runtime-contract"
 import type { ActiveRun } from "./activeRun.js"
 import { digestOf, parseArguments } from "./arguments.js"
@@ -151,7 +152,7 @@ function* clientOutput(
   const found = entryOf(run, call)
   const output: ToolOutput.ToolOutput = {
     callId: call.callId,
-    content: answer.content,
+    content: saidBy(answer),
     isError: answer.isError ?? false,
     ...(answer.data === undefined ? {} : { data: answer.data }),
     state: [],
@@ -165,6 +166,12 @@ function* clientOutput(
     ...ToolOutput.error(call.callId, `the call completed outside, but its result does not fit: ${issue}`),
     foreign: true
   }
+}
+
+/** What the model reads. A client that gave data and no words has answered: `false`, `0` and `null` are words then. */
+const saidBy = ({ content, data }: ToolResult): ToolResult["content"] => {
+  const isBlank = content.every((block) => block.type === "text" && block.text.trim() === "")
+  return isBlank && data !== undefined ? [{ type: "text", text: ToolRendering.renderToolOutput(data) }] : content
 }
 
 /** Why the data of a client's result does not fit, or `undefined`. An error result carries no data to be held to. */

@@ -17,6 +17,7 @@ import { ask, isSignal, signalsFor } from "./inbox.js"
 import { outcomeOfView } from "./outcomeOfView.js"
 import { policed } from "./policed.js"
 import { beginEffect } from "./settle.js"
+import { traceHandedOver } from "./tracing.js"
 
 /** Completes the calls whose child has ended. True when something was committed. */
 export function* acceptChildren(run: ActiveRun): Flow<boolean> {
@@ -50,6 +51,7 @@ function* completed(
   const said = childOutput(call, outcomeOfView(view), view.disposition.cause)
   const output = yield* policed(run, { call, installed: found.ok ? found.entry.installed : undefined, output: said })
   changes.apply(call.position, { _tag: "Complete", output, ticketId: phase.ticketId })
+  traceHandedOver(run, { ticketId: phase.ticketId, cause: view.disposition.cause })
   return true
 }
 

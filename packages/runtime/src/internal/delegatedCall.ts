@@ -18,6 +18,7 @@ import { lostOutput } from "./outcomes.js"
 import { applyPolicy, unreadable } from "./outputPolicy.js"
 import { beginEffect, isSettled, type Settled, type Started } from "./settle.js"
 import type { Installed } from "./snapshotPlan.js"
+import { traceTool } from "./tracing.js"
 
 export interface DelegatedGiven {
   readonly call: ToolBatch.BatchCall
@@ -32,6 +33,7 @@ export class DelegatedCall implements Busy {
   #isDone = false
   #started: Started<RunOutcome> | undefined
   #limit: Deadline | undefined
+  #traced: ((event: string) => void) | undefined
 
   constructor(run: ActiveRun, given: DelegatedGiven) {
     this.#run = run
@@ -40,6 +42,7 @@ export class DelegatedCall implements Busy {
 
   start(): void {
     const { engine } = this.#run
+    this.#traced = traceTool(this.#run, this.#given)
     this.#run.at("dispatch.before")
     const { call, delegated, arguments: args } = this.#given
     const begun = beginEffect(
@@ -92,6 +95,7 @@ export class DelegatedCall implements Busy {
   /** The child is as it was last committed, and so is its parent: whoever recovers them goes on with both. */
   #stop(error: RunError): void {
     this.#isDone = true
+    this.#traced?.("Stopped")
     this.#run.live.delete(this.#given.call.position)
     if (error.reason._tag === "Closed") this.#run.wake()
     else this.#run.stop(error)
@@ -121,6 +125,7 @@ export class DelegatedCall implements Busy {
     if (this.#isDone) return
     this.#isDone = true
     this.#limit?.cancel()
+    this.#traced?.(settlement._tag === "Outcome" ? settlement.event._tag : settlement._tag)
     this.#run.settled.push(settlement)
     this.#run.wake()
   }

@@ -25,9 +25,9 @@ import type {
 } from "@toolwright/runtime-contract"
 import type * as Effect from "effect/Effect"
 import type { Semaphore } from "effect/Semaphore"
-import type { Tracer } from "effect/Tracer"
 import type { RunError } from "../RunError.js"
 import type { RunOutcome } from "../RunOutcome.js"
+import type { RuntimeTracer } from "../RuntimeTracer.js"
 import type { ActiveRun } from "./activeRun.js"
 import type { Delegated } from "./delegations.js"
 import type { DeadlineSet } from "./deadlines.js"
@@ -81,7 +81,7 @@ export interface Engine {
   readonly deadlines: DeadlineSet
   readonly services: Services
   /** Where spans go; `undefined` where nobody has installed a tracer. */
-  readonly tracer: Tracer | undefined
+  readonly tracer: RuntimeTracer | undefined
   readonly owner: string
   /** Milliseconds of a lease; it is renewed at half of it. */
   readonly leaseTtl: number

@@ -57,7 +57,7 @@ export const resolveOptions = (options: RuntimeOptions, services: Services): Eng
     clock,
     deadlines: new DeadlineSet(clock),
     services,
-    tracer: tracerOf(services),
+    tracer: tracerIn(options.tracer) ?? tracerOf(services),
     owner: options.owner ?? `runtime-${randomId()}`,
     leaseTtl: positive(options.leaseTtl ?? 30_000, "leaseTtl"),
     signalPoll: positive(options.signalPoll ?? 500, "signalPoll"),
@@ -115,6 +115,11 @@ const storeOf = (
   if (store === undefined) return new MemoryThreadStore({ now: clock.now })
   if (!isObject(store) || typeof store["commit"] !== "function") throw refuse("store", "a thread store", store)
   return store
+}
+
+const tracerIn = (tracer: RuntimeOptions["tracer"]): RuntimeOptions["tracer"] => {
+  if (tracer === undefined || (isObject(tracer) && typeof tracer["start"] === "function")) return tracer
+  throw refuse("tracer", "a tracer with a start method", tracer)
 }
 
 const hooksOf = (hooks: RuntimeOptions["hooks"]): NonNullable<RuntimeOptions["hooks"]> => {
