@@ -66,7 +66,7 @@ const partAt = (node: Node, at: string): string => {
 /** Everything that a schema can hold: each branch, each word of a choice, each field, something in each list. */
 function* placesOf(node: Node, place: string): Generator<string> {
   const at = partAt(node, place)
-  for (const word of node.enum ?? []) yield `${at}=${word}`
+  for (const word of node.enum ?? []) yield `${at}=${JSON.stringify(word)}`
   for (const branch of node.anyOf ?? []) yield* placesOf(branch, `${at}<${nameOf(branch)}>`)
   for (const [field, inner] of Object.entries(node.properties ?? {})) {
     yield `${at}.${field}`
@@ -80,7 +80,7 @@ function* placesOf(node: Node, place: string): Generator<string> {
 /** Which of them a value holds. */
 function* heldBy(value: Json, { node, place }: { readonly node: Node; readonly place: string }): Generator<string> {
   const at = partAt(node, place)
-  if (node.enum !== undefined) yield `${at}=${String(value)}`
+  if (node.enum !== undefined) yield `${at}=${JSON.stringify(value)}`
   for (const branch of node.anyOf ?? [])
     if (hasName(branch, value)) yield* heldBy(value, { node: branch, place: `${at}<${nameOf(branch)}>` })
   for (const [field, inner] of Object.entries(node.properties ?? {})) {
