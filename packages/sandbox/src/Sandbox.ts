@@ -11,7 +11,7 @@ import * as os from "node:os"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Json, RawTool } from "@toolwright/runtime-contract"
-import { argumentsDescriptor, boxArguments, seccompDescriptor } from "./internal/boxArguments.js"
+import { argumentsDescriptor, boxArguments, codePlace, seccompDescriptor } from "./internal/boxArguments.js"
 import { HandExecutor } from "./internal/handExecutor.js"
 import { HandProcess } from "./internal/handProcess.js"
 import { isInside, packageRoots } from "./internal/packageRoots.js"
@@ -60,7 +60,8 @@ export interface HandOptions {
   readonly tools: Iterable<RawTool.RawTool>
   /**
    * The module that gives the same tools inside, as a path or a `file:` URL. Its default export is a list of erased
-   * tools, or a function that gets a `HandPlace` and gives one.
+   * tools, or a function that gets a `HandPlace` and gives one. A script (`.cjs`) starts faster: what Node compiled for
+   * the first hand is kept for the next ones.
    */
   readonly registry: string | URL
   /** Handed to the registry's function. Default null. */
@@ -68,7 +69,7 @@ export interface HandOptions {
   /** All that tools and commands see, besides PATH, HOME, LANG and TMPDIR. */
   readonly environment?: Readonly<Record<string, string>>
   readonly limits?: Partial<SandboxLimits>
-  /** Where `hand.js` of this package lies, for programs that are bundled. */
+  /** Where `hand.cjs` of this package lies, for programs that are bundled. */
   readonly entry?: string | URL
 }
 
@@ -106,7 +107,7 @@ export const make = async (options: SandboxOptions): Promise<Sandbox> => {
   if (!probed.ok) throw new SandboxError(probed.fault, { message: probed.message })
   const workspace = workspaceOf(options.workspace)
   const registry = fileOf(options.registry, "registry")
-  const entry = fileOf(options.entry ?? new URL("./hand.js", import.meta.url), "entry")
+  const entry = fileOf(options.entry ?? new URL("./hand.cjs", import.meta.url), "entry")
   const files = new BoxFiles(options)
   const limits = { ...defaultLimits, ...options.limits }
   const box = boxArguments({
@@ -123,6 +124,7 @@ export const make = async (options: SandboxOptions): Promise<Sandbox> => {
     scratch: limits.scratch,
     passwd: files.passwd,
     group: files.group,
+    code: files.code,
     seccomp: files.hasFilter
   })
   files.keep(box)
@@ -139,6 +141,7 @@ export const make = async (options: SandboxOptions): Promise<Sandbox> => {
     type: "init" as const,
     registry,
     callLimit: limits.call,
+    codeFile: codePlace,
     place: {
       workspace: workspace.real,
       aliases: workspace.aliases,
@@ -147,7 +150,13 @@ export const make = async (options: SandboxOptions): Promise<Sandbox> => {
       options: options.options ?? null
     }
   }
-  const start = (): HandProcess => new HandProcess({ child: files.spawn(command), init, startLimit: limits.start })
+  const start = (): HandProcess =>
+    new HandProcess({
+      child: files.spawn(command),
+      init: { ...init, wantsCode: !files.hasCode },
+      startLimit: limits.start,
+      keepCode: (code) => files.keepCode(code)
+    })
   const executor = new HandExecutor({ tools: options.tools, ...limits, start })
   try {
     await executor.warmUp()
@@ -250,6 +259,9 @@ class BoxFiles {
   readonly #folder: string
   readonly passwd: string
   readonly group: string
+  /** What the first hand made of its registry, for those that follow. Empty until then. */
+  readonly code: string
+  #hasCode = false
   readonly #filter: string | undefined
   #arguments: string | undefined
 
@@ -260,12 +272,23 @@ class BoxFiles {
       "user:x:1000:1000:user:/tmp:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n"
     )
     this.group = this.#write("group", "user:x:1000:\nnogroup:x:65534:\n")
+    this.code = this.#write("code", "")
     const filter = seccompFilter(process.arch, { unixSockets })
     this.#filter = filter === undefined ? undefined : this.#write("filter", filter)
   }
 
   get hasFilter(): boolean {
     return this.#filter !== undefined
+  }
+
+  get hasCode(): boolean {
+    return this.#hasCode
+  }
+
+  /** A new file under the old name: a hand that reads the old one meanwhile is not disturbed. */
+  keepCode(code: Buffer): void {
+    fs.renameSync(this.#write("code.new", code), this.code)
+    this.#hasCode = true
   }
 
   /** The arguments that make the box. */

@@ -53,7 +53,7 @@ const take = async (message: ToHand): Promise<void> => {
     try {
       const loaded = await loadRegistry(message)
       calls = new HandCalls(loaded, { send, callLimit: message.callLimit })
-      send({ type: "ready", tools: loaded.installed })
+      send({ type: "ready", tools: loaded.installed, ...(loaded.code === undefined ? {} : { code: loaded.code }) })
     } catch (error) {
       send({ type: "broken", message: error instanceof Error ? (error.stack ?? error.message) : String(error) })
     }

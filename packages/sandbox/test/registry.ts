@@ -68,6 +68,7 @@ const make = (place: object): ReadonlyArray<RawTool.RawTool> => [
     progress("half")
     return new Promise((resolve) => setTimeout(() => resolve(text(callId, "whole")), 20))
   }),
+  tool("kept", {}, ({ callId }) => text(callId, fs.statSync("/etc/toolwright-code").size)),
   tool("fail", { recovery: "NonRecoverable" }, () => {
     throw new Error("broken")
   }),

@@ -22,8 +22,13 @@ export interface Box {
   /** Files that stand for the system's lists of users and groups. */
   readonly passwd: string
   readonly group: string
+  /** The file with the registry's code, shown at `codePlace`. */
+  readonly code: string
   readonly seccomp: boolean
 }
+
+/** Where a hand finds the code of its registry. */
+export const codePlace = "/etc/toolwright-code"
 
 /** Where the program reads its arguments from, so that no list of processes shows them; and the filter. */
 export const argumentsDescriptor = 3
@@ -75,7 +80,7 @@ export const boxArguments = (box: Box): ReadonlyArray<string> => [
   "1000"
 ]
 
-const system = ({ network, passwd, group }: Box): ReadonlyArray<string> => [
+const system = ({ network, passwd, group, code }: Box): ReadonlyArray<string> => [
   "--ro-bind",
   "/usr",
   "/usr",
@@ -96,7 +101,10 @@ const system = ({ network, passwd, group }: Box): ReadonlyArray<string> => [
   "/etc/passwd",
   "--ro-bind",
   group,
-  "/etc/group"
+  "/etc/group",
+  "--ro-bind",
+  code,
+  codePlace
 ]
 
 /**

@@ -16,6 +16,8 @@ export interface HandOptions {
   readonly init: Init
   /** Milliseconds until it must be ready. */
   readonly startLimit: number
+  /** Takes the code of the registry that a hand was asked for. */
+  readonly keepCode?: (code: Buffer) => void
 }
 
 /** Milliseconds from the end of the hand itself to the end of its pipes. */
@@ -30,13 +32,15 @@ export class HandProcess implements Hand {
   #said = ""
   #why = ""
   #isOver = false
+  readonly #keepCode: ((code: Buffer) => void) | undefined
   #ready: ((tools: ReadonlyArray<InstalledTool>) => void) | undefined
   #unready: ((error: Error) => void) | undefined
   /** When the last call ended, on the monotonic clock. */
   idleSince = performance.now()
 
-  constructor({ child, init, startLimit }: HandOptions) {
+  constructor({ child, init, startLimit, keepCode }: HandOptions) {
     this.#child = child
+    this.#keepCode = init.wantsCode ? keepCode : undefined
     const started = new Promise<ReadonlyArray<InstalledTool>>((resolve, reject) => {
       this.#ready = resolve
       this.#unready = reject
@@ -149,6 +153,9 @@ export class HandProcess implements Hand {
       throw new TypeError("a message without type")
     if (message.type === "ready") {
       this.idleSince = performance.now()
+      // Before its first call, and not again: after that it is not the registry alone that speaks.
+      if (this.#nextId === 1 && "code" in message && typeof message.code === "string")
+        this.#keepCode?.(Buffer.from(message.code, "base64"))
       this.#ready?.("tools" in message ? toolsOf(message.tools) : [])
       if (this.#pending.size === 0) this.#letGo()
       return

@@ -13,6 +13,10 @@ export interface Init {
   readonly place: HandPlace
   /** Milliseconds after which a call is ended by the hand itself, whatever the runtime does. */
   readonly callLimit: number
+  /** Holds code that was made of the registry before, as the hand sees the path. */
+  readonly codeFile?: string
+  /** Send that code along when ready. Asked of a hand that was sent no call yet, since others will run it. */
+  readonly wantsCode: boolean
 }
 
 /** What a registry module's function is given. */
@@ -63,7 +67,7 @@ export interface InstalledTool {
 }
 
 export type FromHand =
-  | { readonly type: "ready"; readonly tools: ReadonlyArray<InstalledTool> }
+  | { readonly type: "ready"; readonly tools: ReadonlyArray<InstalledTool>; readonly code?: string }
   | { readonly type: "broken"; readonly message: string }
   | { readonly type: "progress"; readonly id: number; readonly text: string }
   | { readonly type: "result"; readonly id: number; readonly output: unknown }
