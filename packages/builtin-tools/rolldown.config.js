@@ -7,6 +7,7 @@ declare const registry: (place: HandPlace) => Promise<ReadonlyArray<RawTool.RawT
 export = registry
 `
 
+/** @type {import("rolldown").RolldownOptions} */
 export default {
   input: "src/hand.ts",
   platform: "node",

@@ -93,7 +93,7 @@ const overhead = async (): Promise<number> => {
 
 const smallBox = [
   ...["user", "ipc", "pid", "uts", "net"].map((one) => `--unshare-${one}`),
-  ...["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--uid", "1000", "--gid", "1000", "--"]
+  ..."--ro-bind / / --proc /proc --dev /dev --uid 1000 --gid 1000 --".split(" ")
 ]
 
 const coldStart = async (): Promise<number> => {
