@@ -56,6 +56,10 @@ describe("files", () => {
     ["the host's /var and /run", "ls /var /run && echo GOT THROUGH"],
     ["the system's programs", "echo x > /usr/bin/env && echo GOT THROUGH; touch /usr/lib/x && echo GOT THROUGH"],
     ["the root of the box", "touch /x && echo GOT THROUGH; mkdir /y && echo GOT THROUGH"],
+    [
+      "the code that other hands start from",
+      "test -s /etc/toolwright-code || echo GOT THROUGH; echo x > /etc/toolwright-code && echo GOT THROUGH; rm -f /etc/toolwright-code && echo GOT THROUGH"
+    ],
     ["the lists of users", "echo root::0:0::/:/bin/sh >> /etc/passwd && echo GOT THROUGH"],
     ["a bind mount", "mount --bind / src && echo GOT THROUGH"],
     ["a remount", "mount -o remount,rw /usr && echo GOT THROUGH"],

@@ -15,12 +15,12 @@ const packages = path.join(here, "../../../packages")
 
 /** The two files that a hand is made of, made from source as the packages ship them. */
 const built = async (input: string, name: string): Promise<string> => {
-  const file = path.join(here, "../temp", `${name}-${process.pid}.mjs`)
+  const file = path.join(here, "../temp", `${name}-${process.pid}.cjs`)
   await build({
     input: path.join(packages, input),
     platform: "node",
     resolve: { conditionNames: ["@toolwright/source", "import", "module", "node", "default"] },
-    output: { file, format: "esm", codeSplitting: false },
+    output: { file, format: "cjs", exports: "auto", codeSplitting: false },
     logLevel: "silent"
   })
   return file

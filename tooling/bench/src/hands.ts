@@ -10,7 +10,7 @@ import * as path from "node:path"
 import { parseArgs } from "node:util"
 import { handTools } from "@toolwright/builtin-tools/hand-tools"
 import { type RawTool, ToolArgs, type ToolOutput } from "@toolwright/runtime-contract"
-import { Sandbox } from "@toolwright/sandbox"
+import { probe, Sandbox } from "@toolwright/sandbox"
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "1000" } } })
 const rounds = Number(values.rounds)
@@ -91,6 +91,8 @@ const overhead = async (): Promise<number> => {
   return over
 }
 
+const probed = probe()
+const bubblewrap = probed.ok ? probed.bubblewrap : ""
 const smallBox = [
   ...["user", "ipc", "pid", "uts", "net"].map((one) => `--unshare-${one}`),
   ..."--ro-bind / / --proc /proc --dev /dev --uid 1000 --gid 1000 --".split(" ")
@@ -105,7 +107,7 @@ const coldStart = async (): Promise<number> => {
   for (let round = 0; round < starts; round++) {
     // Without this program's environment, which may make Node read more at its start.
     bare.push(await timed(() => spawnSync(process.execPath, ["-e", "0"], { env: {} })))
-    inBox.push(await timed(() => spawnSync("bwrap", [...smallBox, process.execPath, "-e", "0"], { env: {} })))
+    inBox.push(await timed(() => spawnSync(bubblewrap, [...smallBox, process.execPath, "-e", "0"], { env: {} })))
     hands.push(await timed(() => through(call, `cold${round}`)))
     await sandbox.end(`cold${round}`)
   }

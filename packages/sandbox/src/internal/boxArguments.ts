@@ -11,7 +11,8 @@ import { isInside, outermost } from "./packageRoots.js"
 
 export interface Box {
   readonly workspace: string
-  readonly network: "none" | "full"
+  /** `hosts` is none of its own: what it reaches goes through its parent. */
+  readonly network: "none" | "hosts" | "full"
   readonly environment: Readonly<Record<string, string>>
   /** Shown read-only, at their own paths. */
   readonly readOnly: ReadonlyArray<string>
@@ -42,7 +43,7 @@ export const boxArguments = (box: Box): ReadonlyArray<string> => [
   "--unshare-uts",
   "--unshare-cgroup-try",
   "--disable-userns",
-  ...(box.network === "none" ? ["--unshare-net"] : []),
+  ...(box.network === "full" ? [] : ["--unshare-net"]),
   "--die-with-parent",
   "--new-session",
   "--hostname",
@@ -88,14 +89,8 @@ const system = ({ network, passwd, group, code }: Box): ReadonlyArray<string> =>
   ...["/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/etc/magic", "/etc/mime.types"].flatMap(showFile),
   ...(network === "none"
     ? []
-    : [
-        "/etc/ssl",
-        "/etc/ca-certificates",
-        "/etc/resolv.conf",
-        "/etc/hosts",
-        "/etc/nsswitch.conf",
-        "/etc/services"
-      ].flatMap(showFile)),
+    : ["/etc/ssl", "/etc/ca-certificates", "/etc/pki", "/etc/nsswitch.conf", "/etc/services"].flatMap(showFile)),
+  ...(network === "full" ? ["/etc/resolv.conf", "/etc/hosts"].flatMap(showFile) : []),
   "--ro-bind",
   passwd,
   "/etc/passwd",

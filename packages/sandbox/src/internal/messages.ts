@@ -5,6 +5,7 @@
  * What a hand says is not trusted: whoever reads it checks every field.
  */
 import type { Json, RawTool } from "@toolwright/runtime-contract"
+import type { TunnelMessage } from "./tunnels.js"
 
 export interface Init {
   readonly type: "init"
@@ -17,6 +18,8 @@ export interface Init {
   readonly codeFile?: string
   /** Send that code along when ready. Asked of a hand that was sent no call yet, since others will run it. */
   readonly wantsCode: boolean
+  /** Take connections to a proxy there, and pass them on. */
+  readonly proxyPort?: number
 }
 
 /** What a registry module's function is given. */
@@ -59,7 +62,7 @@ export interface Cancel {
   readonly reason: string
 }
 
-export type ToHand = Init | Asked | Cancel
+export type ToHand = Init | Asked | Cancel | TunnelMessage
 
 export interface InstalledTool {
   readonly id: string
@@ -67,6 +70,7 @@ export interface InstalledTool {
 }
 
 export type FromHand =
+  | TunnelMessage
   | { readonly type: "ready"; readonly tools: ReadonlyArray<InstalledTool>; readonly code?: string }
   | { readonly type: "broken"; readonly message: string }
   | { readonly type: "progress"; readonly id: number; readonly text: string }
