@@ -9,13 +9,14 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Json, RawTool } from "@toolwright/runtime-contract"
-import { argumentsDescriptor, boxArguments, codePlace } from "./internal/boxArguments.js"
+import { argumentsDescriptor, boxArguments, codePlace, loaderPlace } from "./internal/boxArguments.js"
 import { BoxFiles } from "./internal/boxFiles.js"
 import { HandExecutor } from "./internal/handExecutor.js"
 import { HandProcess } from "./internal/handProcess.js"
 import { isInside, packageRoots } from "./internal/packageRoots.js"
 import { HostProxy, type RefusedHost, resolveWithSystem } from "./internal/hostProxy.js"
 import { type HostList, listsLoopback, parseHosts } from "./internal/hostList.js"
+import { reservedIds } from "./internal/seccompFilter.js"
 import { SandboxError } from "./SandboxError.js"
 import { probe, type ProbeResult } from "./SandboxProbe.js"
 
@@ -144,10 +145,12 @@ export const make = async (options: SandboxOptions): Promise<Sandbox> => {
     passwd: files.passwd,
     group: files.group,
     code: files.code,
+    loader: files.loader,
     seccomp: files.hasFilter
   })
   files.keep(box)
-  const inside = [process.execPath, `--max-old-space-size=${limits.heap}`, entry]
+  const loading = files.loader === undefined ? [] : [loaderPlace]
+  const inside = [...loading, process.execPath, `--max-old-space-size=${limits.heap}`, entry]
   const command = [
     ...limiting(probed, limits),
     probed.bubblewrap,
@@ -161,6 +164,8 @@ export const make = async (options: SandboxOptions): Promise<Sandbox> => {
     registry,
     callLimit: limits.call,
     codeFile: codePlace,
+    program: process.execPath,
+    ...(files.hasFilter ? { reservedIds } : {}),
     ...entrance,
     place: {
       workspace: workspace.real,
@@ -189,7 +194,8 @@ export const make = async (options: SandboxOptions): Promise<Sandbox> => {
       cause
     })
   }
-  return sandboxOf(executor, { warnings: [...probed.warnings, ...rootWarning()], closed: () => files.remove() })
+  const warnings = [...probed.warnings, ...rootWarning(), ...(files.loader === undefined ? [openHand] : [])]
+  return sandboxOf(executor, { warnings, closed: () => files.remove() })
 }
 
 /** Where programs in a box find the proxy; any port will do, for the loopback is the box's own. */
@@ -266,6 +272,9 @@ export const sandboxOf = (
     closed()
   }
 })
+
+const openHand =
+  "commands can look into their own hand here: that is closed from Linux 5.14 on, where programs may lie in the temporary folder"
 
 const rootWarning = (): ReadonlyArray<string> =>
   process.getuid?.() === 0

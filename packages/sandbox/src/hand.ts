@@ -11,6 +11,7 @@ import { encodeData, encodeFrame, FrameReader } from "./internal/frames.js"
 import { loadRegistry } from "./internal/loadRegistry.js"
 import type { FromHand, ToHand } from "./internal/messages.js"
 import { openEntrance } from "./internal/proxyEntrance.js"
+import { reserveThreads } from "./internal/reservedThreads.js"
 import { Tunnels } from "./internal/tunnels.js"
 
 /**
@@ -46,6 +47,12 @@ const claimOutput = (): ((frame: Buffer) => void) => {
   }
 }
 
+/** What starts another Node asks for this one's path. */
+const nameProgram = (program: string): void => {
+  process.execPath = program
+  process.argv[0] = program
+}
+
 if (process.platform === "linux") closeInherited()
 const write = claimOutput()
 const send = (message: FromHand): void => write(encodeFrame(message))
@@ -55,6 +62,8 @@ let calls: HandCalls | undefined
 const take = async (message: ToHand): Promise<void> => {
   if (message.type === "init") {
     try {
+      if (message.program !== undefined) nameProgram(message.program)
+      if (message.reservedIds !== undefined) reserveThreads(message.reservedIds)
       const loaded = await loadRegistry(message)
       if (message.proxyPort !== undefined) await openEntrance(message.proxyPort, tunnels)
       calls = new HandCalls(loaded, { send, callLimit: message.callLimit })

@@ -25,11 +25,15 @@ export interface Box {
   readonly group: string
   /** The file with the registry's code, shown at `codePlace`. */
   readonly code: string
+  /** The program that is shown at `loaderPlace`. */
+  readonly loader: string | undefined
   readonly seccomp: boolean
 }
 
 /** Where a hand finds the code of its registry. */
 export const codePlace = "/etc/toolwright-code"
+/** And what loads its program. */
+export const loaderPlace = "/etc/toolwright-loader"
 
 /** Where the program reads its arguments from, so that no list of processes shows them; and the filter. */
 export const argumentsDescriptor = 3
@@ -81,7 +85,7 @@ export const boxArguments = (box: Box): ReadonlyArray<string> => [
   "1000"
 ]
 
-const system = ({ network, passwd, group, code }: Box): ReadonlyArray<string> => [
+const system = ({ network, passwd, group, code, loader }: Box): ReadonlyArray<string> => [
   "--ro-bind",
   "/usr",
   "/usr",
@@ -99,7 +103,8 @@ const system = ({ network, passwd, group, code }: Box): ReadonlyArray<string> =>
   "/etc/group",
   "--ro-bind",
   code,
-  codePlace
+  codePlace,
+  ...(loader === undefined ? [] : ["--ro-bind", loader, loaderPlace])
 ]
 
 /**

@@ -5,11 +5,12 @@
  * same user starts, and never that of one that lives.
  * Does not outlive `remove`.
  */
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
 import { argumentsDescriptor, seccompDescriptor } from "./boxArguments.js"
+import { isKernelReady, loaderOf } from "./programLoader.js"
 import { seccompFilter } from "./seccompFilter.js"
 
 const prefix = "toolwright-box-"
@@ -21,6 +22,11 @@ export class BoxFiles {
   /** What the first hand made of its registry, for those that follow. Empty until then. */
   readonly code: string
   #hasCode = false
+  /**
+   * A copy of the program that loads Node, which may be run and not read. A process that was started from such a file is
+   * closed to all others of its user: nothing in the box can read or write its memory or reach its files.
+   */
+  readonly loader: string | undefined
   readonly #filter: string | undefined
   #arguments: string | undefined
 
@@ -33,6 +39,7 @@ export class BoxFiles {
     )
     this.group = this.#write("group", "user:x:1000:\nnogroup:x:65534:\n")
     this.code = this.#write("code", "")
+    this.loader = this.#unreadableLoader()
     const filter = seccompFilter(process.arch, { unixSockets })
     this.#filter = filter === undefined ? undefined : this.#write("filter", filter)
   }
@@ -78,6 +85,20 @@ export class BoxFiles {
 
   remove(): void {
     fs.rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #unreadableLoader(): string | undefined {
+    const loader = isKernelReady() ? loaderOf(process.execPath) : undefined
+    if (loader === undefined) return undefined
+    try {
+      const copy = this.#write("loader", fs.readFileSync(loader))
+      fs.chmodSync(copy, 0o111)
+      // Not on every system may a program lie there, and not every loader is started like this.
+      const tried = spawnSync(copy, [process.execPath, "--version"], { encoding: "utf8", env: {} })
+      return tried.stdout.trim() === process.version ? copy : undefined
+    } catch {
+      return undefined
+    }
   }
 
   #write(name: string, content: string | Buffer): string {

@@ -18,6 +18,10 @@ export interface Init {
   readonly codeFile?: string
   /** Send that code along when ready. Asked of a hand that was sent no call yet, since others will run it. */
   readonly wantsCode: boolean
+  /** Have all threads up to this id before anything else is started: nothing else in the box may send them signals. */
+  readonly reservedIds?: number
+  /** Node itself, where the hand was loaded in a way that hides it. */
+  readonly program?: string
   /** Take connections to a proxy there, and pass them on. */
   readonly proxyPort?: number
 }
