@@ -423,8 +423,8 @@ export const cases: ReadonlyArray<Case> = [
   {
     id: "C100",
     promise: "A tool deaf to cancellation is given up after a grace period, and its late result is evidence only.",
-    status: "expected-to-fail",
-    closedBy: "runtime"
+    status: "tested",
+    by: "packages/runtime/test/late-words-are-evidence.test.ts"
   },
   {
     id: "C101",
@@ -441,8 +441,8 @@ export const cases: ReadonlyArray<Case> = [
   {
     id: "C104",
     promise: "A cancel from another process reaches the owner within a stated bound and is never overwritten.",
-    status: "expected-to-fail",
-    closedBy: "runtime"
+    status: "tested",
+    by: "apps/acceptance/test/crash/a-cancel-from-elsewhere-arrives.test.ts"
   },
   {
     id: "C106",

@@ -43,7 +43,7 @@ export type Capability = ToolRecovery.ToolRecoveryCapability
 export const actTool = (given: {
   readonly recovery: Capability
   readonly outside: OutsideWorld
-  readonly proceed?: (n: number) => Promise<void>
+  readonly proceed?: (n: number, signal: AbortSignal) => Promise<void>
 }): RawTool.RawTool => {
   const { outside, proceed, recovery } = given
   const act = Tool.make({
@@ -60,8 +60,8 @@ export const actTool = (given: {
               : ({ _tag: "NotSent" } as const)
         }
       : {}),
-    call: async ({ n }) => {
-      await proceed?.(n)
+    call: async ({ n }, { signal }) => {
+      await proceed?.(n, signal)
       return `done ${n}`
     }
   })

@@ -19,6 +19,10 @@ export interface TerminalOptions {
   readonly recovery?: Capability
   /** Calls whose tool waits behind its entry until the file `go-{n}` is there. */
   readonly holds?: ReadonlyArray<number>
+  /** The waiting tool ends when its signal says so, and the process tells when. Otherwise it is deaf. */
+  readonly listens?: true
+  /** Milliseconds between two looks into the inbox. Default 20. */
+  readonly signalPoll?: number
   /** Milliseconds by which this process is later than the others. */
   readonly later?: number
   readonly leaseTtl?: number
@@ -71,13 +75,24 @@ const isThere = (n: number): Promise<void> =>
     look()
   })
 
+const whenToldToStop = (n: number, signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const stop = (): void => {
+      print({ signalled: n })
+      reject(new Error("stopped as told"))
+    }
+    if (signal.aborted) stop()
+    else signal.addEventListener("abort", stop, { once: true })
+  })
+
 const tools = [
   actTool({
     recovery: options.recovery ?? "NonRecoverable",
     outside,
-    proceed: async (n) => {
+    proceed: async (n, signal) => {
       print({ entered: n })
-      if (options.holds?.includes(n) === true) await isThere(n)
+      if (options.holds?.includes(n) !== true) return
+      await (options.listens === true ? Promise.race([isThere(n), whenToldToStop(n, signal)]) : isThere(n))
     }
   })
 ]
@@ -90,7 +105,7 @@ const runtime = Runtime.make({
   clock,
   owner: options.name,
   leaseTtl: options.leaseTtl ?? 30_000,
-  signalPoll: 20,
+  signalPoll: options.signalPoll ?? 20,
   crashPoint: (point) => {
     if (point === options.dieAt) process.kill(process.pid, "SIGKILL")
   }

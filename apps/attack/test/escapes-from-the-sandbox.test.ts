@@ -56,6 +56,10 @@ describe("files", () => {
     ["the host's /var and /run", "ls /var /run && echo GOT THROUGH"],
     ["the system's programs", "echo x > /usr/bin/env && echo GOT THROUGH; touch /usr/lib/x && echo GOT THROUGH"],
     ["the root of the box", "touch /x && echo GOT THROUGH; mkdir /y && echo GOT THROUGH"],
+    [
+      "the code that other hands start from",
+      "echo x > /etc/toolwright-code && echo GOT THROUGH; rm -f /etc/toolwright-code && echo GOT THROUGH"
+    ],
     ["the lists of users", "echo root::0:0::/:/bin/sh >> /etc/passwd && echo GOT THROUGH"],
     ["a bind mount", "mount --bind / src && echo GOT THROUGH"],
     ["a remount", "mount -o remount,rw /usr && echo GOT THROUGH"],
@@ -193,6 +197,48 @@ describe("processes", () => {
     expect(await world.call("read", { file_path: "src/a.txt" })).toBe("1\tinside")
   })
 
+  // The hand is the box's second process; where a command ends or fools it, its thread loses its calls.
+  it.each([
+    ["a signal to it", "kill -9 2 && echo GOT THROUGH; kill -STOP 2 && echo GOT THROUGH"],
+    ["a signal to one of its threads", "for t in $(ls /proc/2/task); do kill -9 $t && echo GOT THROUGH; done"],
+    ["a signal to its group, or to everybody", "kill -9 -- -2 && echo GOT THROUGH; kill -9 -- -1 && echo GOT THROUGH"],
+    ["a signal to the box's first process", "kill -9 1 && echo GOT THROUGH"],
+    [
+      "a signal through a file",
+      'perl -e \'pipe(R, W); fcntl(R, 8, 2) and print "GOT THROUGH"; fcntl(R, 10, 9) and print "GOT THROUGH"\''
+    ],
+    ["a limit", "prlimit --pid 2 --cpu=1 && echo GOT THROUGH"],
+    [
+      "its turn",
+      "renice 19 2 && echo GOT THROUGH; taskset -p 1 2 && echo GOT THROUGH; chrt -i -p 0 2 && echo GOT THROUGH"
+    ],
+    [
+      "reading its memory",
+      "head -c 1 /proc/2/mem 2>&1 | grep -q denied || echo GOT THROUGH; cat /proc/2/maps && echo GOT THROUGH"
+    ],
+    ["its environment", "cat /proc/2/environ && echo GOT THROUGH"],
+    [
+      "its files",
+      "for f in /proc/2/fd/*; do cat $f < /dev/null && echo GOT THROUGH; readlink $f && echo GOT THROUGH; done; ls /proc/2/root/ /proc/2/cwd/ && echo GOT THROUGH"
+    ],
+    [
+      "the copy of the loader that closes it",
+      "cat /etc/toolwright-loader && echo GOT THROUGH; chmod +r /etc/toolwright-loader && echo GOT THROUGH"
+    ]
+  ])("a command does not get at its own hand by %s", async (_, command) => {
+    const started = "cut -d ' ' -f 22 /proc/2/stat"
+    const before = await world.bash(started)
+    expect(await leaks(command)).toEqual([])
+    expect(await world.bash(started)).toBe(before)
+  })
+
+  it("every thread of a hand has an id that nothing in the box may signal", async () => {
+    await Promise.all(Array.from({ length: 20 }, () => world.call("grep", { pattern: "inside" })))
+    const ids = (await world.bash("ls /proc/2/task")).split("\n").map(Number)
+    expect([Math.max(...ids), ids.length]).toEqual([16, 15])
+    expect(Number(await world.bash("echo $$"))).toBeGreaterThan(16)
+  })
+
   it("tracing the hand is refused", async () => {
     expect(
       await leaks(
@@ -265,7 +311,7 @@ describe("resources", () => {
   it("/tmp and /dev/shm are small, so that they do not fill the host's memory", async () => {
     expect(
       await world.bash(
-        "head -c 400M /dev/zero > /tmp/f; stat -c %s /tmp/f; rm -f /tmp/f; head -c 100M /dev/zero > /dev/shm/f; stat -c %s /dev/shm/f; rm -f /dev/shm/f"
+        "rm -rf /tmp/*; head -c 400M /dev/zero > /tmp/f; stat -c %s /tmp/f; rm -f /tmp/f; head -c 100M /dev/zero > /dev/shm/f; stat -c %s /dev/shm/f; rm -f /dev/shm/f"
       )
     ).toMatch(/268435456[\s\S]*16777216/)
   })

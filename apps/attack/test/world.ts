@@ -15,12 +15,12 @@ const packages = path.join(here, "../../../packages")
 
 /** The two files that a hand is made of, made from source as the packages ship them. */
 const built = async (input: string, name: string): Promise<string> => {
-  const file = path.join(here, "../temp", `${name}-${process.pid}.mjs`)
+  const file = path.join(here, "../temp", `${name}-${process.pid}.cjs`)
   await build({
     input: path.join(packages, input),
     platform: "node",
     resolve: { conditionNames: ["@toolwright/source", "import", "module", "node", "default"] },
-    output: { file, format: "esm", codeSplitting: false },
+    output: { file, format: "cjs", exports: "auto", codeSplitting: false },
     logLevel: "silent"
   })
   return file
@@ -42,6 +42,8 @@ export interface World {
   readonly bash: (command: string, timeout?: number) => Promise<string>
   /** A Node program inside, as text. */
   readonly node: (code: string, timeout?: number) => Promise<string>
+  /** What holds the hands. */
+  readonly pids: () => ReadonlyArray<number>
   readonly close: () => Promise<void>
 }
 
@@ -120,6 +122,11 @@ export const makeWorld = async (options: Partial<Sandbox.SandboxOptions> = {}): 
       fs.writeFileSync(path.join(workspace, "attack.cjs"), code)
       return bash("node attack.cjs", timeout)
     },
+    pids: () =>
+      fs
+        .readdirSync("/proc")
+        .map(Number)
+        .filter((pid) => parentOf(pid) === process.pid && pid !== victim.pid),
     close: async () => {
       await sandbox.close()
       victim.kill("SIGKILL")
@@ -128,5 +135,13 @@ export const makeWorld = async (options: Partial<Sandbox.SandboxOptions> = {}): 
       for (const one of sockets) one.close()
       fs.rmSync(base, { recursive: true, force: true })
     }
+  }
+}
+
+const parentOf = (pid: number): number | undefined => {
+  try {
+    return Number(/^PPid:\s*(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/status`, "utf8"))?.[1])
+  } catch {
+    return undefined
   }
 }

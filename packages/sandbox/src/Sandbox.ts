@@ -5,17 +5,18 @@
  * sees no environment but what is given; it ends with its whole tree, and with this process however that ends.
  * Does not limit what the workspace itself allows: what tools leave there is read by whoever opens it later.
  */
-import { spawn } from "node:child_process"
 import * as fs from "node:fs"
-import * as os from "node:os"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Json, RawTool } from "@toolwright/runtime-contract"
-import { argumentsDescriptor, boxArguments, seccompDescriptor } from "./internal/boxArguments.js"
+import { argumentsDescriptor, boxArguments, codePlace, loaderPlace } from "./internal/boxArguments.js"
+import { BoxFiles } from "./internal/boxFiles.js"
 import { HandExecutor } from "./internal/handExecutor.js"
 import { HandProcess } from "./internal/handProcess.js"
 import { isInside, packageRoots } from "./internal/packageRoots.js"
-import { seccompFilter } from "./internal/seccompFilter.js"
+import { HostProxy, type RefusedHost, resolveWithSystem } from "./internal/hostProxy.js"
+import { type HostList, listsLoopback, parseHosts } from "./internal/hostList.js"
+import { reservedIds } from "./internal/seccompFilter.js"
 import { SandboxError } from "./SandboxError.js"
 import { probe, type ProbeResult } from "./SandboxProbe.js"
 
@@ -60,7 +61,8 @@ export interface HandOptions {
   readonly tools: Iterable<RawTool.RawTool>
   /**
    * The module that gives the same tools inside, as a path or a `file:` URL. Its default export is a list of erased
-   * tools, or a function that gets a `HandPlace` and gives one.
+   * tools, or a function that gets a `HandPlace` and gives one. A script (`.cjs`) starts faster: what Node compiled for
+   * the first hand is kept for the next ones.
    */
   readonly registry: string | URL
   /** Handed to the registry's function. Default null. */
@@ -68,13 +70,13 @@ export interface HandOptions {
   /** All that tools and commands see, besides PATH, HOME, LANG and TMPDIR. */
   readonly environment?: Readonly<Record<string, string>>
   readonly limits?: Partial<SandboxLimits>
-  /** Where `hand.js` of this package lies, for programs that are bundled. */
+  /** Where `hand.cjs` of this package lies, for programs that are bundled. */
   readonly entry?: string | URL
 }
 
 export interface SandboxOptions extends HandOptions {
-  /** `full` is the host's network as it is, for every tool. Lists of hosts need a proxy and are not offered. Default `none`. */
-  readonly network?: "none" | "full"
+  /** `full` is the host's network as it is, for every tool; `ListedHosts` is HTTP and TLS to these. Default `none`. */
+  readonly network?: "none" | "full" | ListedHosts
   /** Folders and files that are shown read-only, at their own paths. */
   readonly readOnly?: ReadonlyArray<string>
   /** Paths in the workspace that stay as they are. Default: git's hooks and configuration, which run programs outside. */
@@ -83,6 +85,22 @@ export interface SandboxOptions extends HandOptions {
   readonly unixSockets?: boolean
   /** The program, by name or absolute path. Default `bwrap`. */
   readonly bubblewrap?: string
+}
+
+/**
+ * The hosts that a box may reach, by HTTP and TLS, through a proxy of this process that programs find in the usual
+ * variables (`HTTPS_PROXY` and its like). Whatever does not ask the proxy has no network.
+ */
+export interface ListedHosts {
+  /**
+   * `example.org` (ports 80 and 443), `example.org:8080`, `*.example.org` (what lies below it), `10.0.0.5:5432`. A name
+   * that leads to an address that is not public is refused unless the address is listed with the port as well.
+   */
+  readonly hosts: ReadonlyArray<string>
+  /** Hears of each host and reason once. Default: a line on standard error. */
+  readonly refused?: (refused: RefusedHost) => void
+  /** All addresses of a name. Default: the system's. */
+  readonly resolve?: (host: string) => Promise<ReadonlyArray<string>>
 }
 
 /** A running executor; hand it to the runtime as `executors: { Sandbox }`. */
@@ -106,13 +124,16 @@ export const make = async (options: SandboxOptions): Promise<Sandbox> => {
   if (!probed.ok) throw new SandboxError(probed.fault, { message: probed.message })
   const workspace = workspaceOf(options.workspace)
   const registry = fileOf(options.registry, "registry")
-  const entry = fileOf(options.entry ?? new URL("./hand.js", import.meta.url), "entry")
+  const entry = fileOf(options.entry ?? new URL("./hand.cjs", import.meta.url), "entry")
+  const { network = "none" } = options
+  const { proxy, variables, ...entrance } = listed(network)
   const files = new BoxFiles(options)
   const limits = { ...defaultLimits, ...options.limits }
+  const environment = { ...variables, ...environmentOf(options) }
   const box = boxArguments({
     workspace: workspace.real,
-    network: options.network ?? "none",
-    environment: environmentOf(options),
+    network: typeof network === "object" ? "hosts" : network,
+    environment,
     readOnly: [
       path.dirname(entry),
       process.execPath,
@@ -123,10 +144,13 @@ export const make = async (options: SandboxOptions): Promise<Sandbox> => {
     scratch: limits.scratch,
     passwd: files.passwd,
     group: files.group,
+    code: files.code,
+    loader: files.loader,
     seccomp: files.hasFilter
   })
   files.keep(box)
-  const inside = [process.execPath, `--max-old-space-size=${limits.heap}`, entry]
+  const loading = files.loader === undefined ? [] : [loaderPlace]
+  const inside = [...loading, process.execPath, `--max-old-space-size=${limits.heap}`, entry]
   const command = [
     ...limiting(probed, limits),
     probed.bubblewrap,
@@ -139,15 +163,26 @@ export const make = async (options: SandboxOptions): Promise<Sandbox> => {
     type: "init" as const,
     registry,
     callLimit: limits.call,
+    codeFile: codePlace,
+    program: process.execPath,
+    ...(files.hasFilter ? { reservedIds } : {}),
+    ...entrance,
     place: {
       workspace: workspace.real,
       aliases: workspace.aliases,
       contained: true,
-      environment: environmentOf(options),
+      environment,
       options: options.options ?? null
     }
   }
-  const start = (): HandProcess => new HandProcess({ child: files.spawn(command), init, startLimit: limits.start })
+  const start = (): HandProcess =>
+    new HandProcess({
+      child: files.spawn(command),
+      init: { ...init, wantsCode: !files.hasCode },
+      startLimit: limits.start,
+      keepCode: (code) => files.keepCode(code),
+      ...(proxy === undefined ? {} : { proxy })
+    })
   const executor = new HandExecutor({ tools: options.tools, ...limits, start })
   try {
     await executor.warmUp()
@@ -159,7 +194,62 @@ export const make = async (options: SandboxOptions): Promise<Sandbox> => {
       cause
     })
   }
-  return sandboxOf(executor, { warnings: [...probed.warnings, ...rootWarning()], closed: () => files.remove() })
+  const warnings = [...probed.warnings, ...rootWarning(), ...(files.loader === undefined ? [openHand] : [])]
+  return sandboxOf(executor, { warnings, closed: () => files.remove() })
+}
+
+/** Where programs in a box find the proxy; any port will do, for the loopback is the box's own. */
+const proxyPort = 3128
+
+interface Listed {
+  readonly proxy?: HostProxy
+  readonly proxyPort?: number
+  readonly variables: Readonly<Record<string, string>>
+}
+
+const listed = (network: NonNullable<SandboxOptions["network"]>): Listed => {
+  if (typeof network === "string") return { variables: {} }
+  const list = parseHosts(network.hosts)
+  const { refused = warnOf, resolve = resolveWithSystem } = network
+  return { proxy: new HostProxy({ list, resolve, refused: once(refused) }), proxyPort, variables: proxyVariables(list) }
+}
+
+const warnOf = ({ host, port, reason }: RefusedHost): void =>
+  void process.stderr.write(`toolwright sandbox: ${host}:${port} was refused (${reason})\n`)
+
+const mostRefusals = 1_000
+
+/** A program that tries without end is no reason to write without end. */
+const once = (refused: (one: RefusedHost) => void): ((one: RefusedHost) => void) => {
+  const told = new Set<string>()
+  return (one) => {
+    const key = `${one.reason} ${one.host}:${one.port}`
+    if (told.has(key) || told.size >= mostRefusals) return
+    told.add(key)
+    refused(one)
+  }
+}
+
+const proxyVariables = (list: HostList): Readonly<Record<string, string>> => {
+  const at = `http://127.0.0.1:${proxyPort}`
+  // Servers of the box itself are reached without it, unless the same names are listed as hosts outside.
+  const without = listsLoopback(list) ? "" : "localhost,127.0.0.1,::1"
+  const proxies = [
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "npm_config_proxy",
+    "npm_config_https_proxy"
+  ]
+  return {
+    ...Object.fromEntries(proxies.map((name) => [name, at])),
+    NO_PROXY: without,
+    no_proxy: without,
+    npm_config_noproxy: without,
+    // Node's own requests, where it can: 22.21 and 24.
+    NODE_USE_ENV_PROXY: "1"
+  }
 }
 
 /** What both kinds of executor show. */
@@ -182,6 +272,9 @@ export const sandboxOf = (
     closed()
   }
 })
+
+const openHand =
+  "commands can look into their own hand here: that is closed from Linux 5.14 on, where programs may lie in the temporary folder"
 
 const rootWarning = (): ReadonlyArray<string> =>
   process.getuid?.() === 0
@@ -244,62 +337,3 @@ const limiting = (
   { fileSize, openFiles }: SandboxLimits
 ): ReadonlyArray<string> =>
   prlimit === undefined ? [] : [prlimit, "--core=0", `--fsize=${fileSize}`, `--nofile=${openFiles}`, "--"]
-
-/** The small files that a box is made with, in a private folder. */
-class BoxFiles {
-  readonly #folder: string
-  readonly passwd: string
-  readonly group: string
-  readonly #filter: string | undefined
-  #arguments: string | undefined
-
-  constructor({ unixSockets = false }: SandboxOptions) {
-    this.#folder = fs.mkdtempSync(path.join(os.tmpdir(), "toolwright-box-"))
-    this.passwd = this.#write(
-      "passwd",
-      "user:x:1000:1000:user:/tmp:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n"
-    )
-    this.group = this.#write("group", "user:x:1000:\nnogroup:x:65534:\n")
-    const filter = seccompFilter(process.arch, { unixSockets })
-    this.#filter = filter === undefined ? undefined : this.#write("filter", filter)
-  }
-
-  get hasFilter(): boolean {
-    return this.#filter !== undefined
-  }
-
-  /** The arguments that make the box. */
-  keep(box: ReadonlyArray<string>): void {
-    this.#arguments = this.#write("arguments", box.map((one) => `${one}\0`).join(""))
-  }
-
-  /** Starts the command with pipes, and the files as further descriptors. */
-  spawn([program = "", ...args]: ReadonlyArray<string>): ReturnType<typeof spawn> {
-    const opened: Array<number> = []
-    try {
-      const stdio: Array<"pipe" | number> = ["pipe", "pipe", "pipe"]
-      for (const [place, file] of [
-        [argumentsDescriptor, this.#arguments],
-        [seccompDescriptor, this.#filter]
-      ] as const) {
-        if (file === undefined) continue
-        const descriptor = fs.openSync(file, "r")
-        opened.push(descriptor)
-        stdio[place] = descriptor
-      }
-      return spawn(program, args, { env: {}, cwd: "/", detached: true, stdio })
-    } finally {
-      for (const descriptor of opened) fs.closeSync(descriptor)
-    }
-  }
-
-  remove(): void {
-    fs.rmSync(this.#folder, { recursive: true, force: true })
-  }
-
-  #write(name: string, content: string | Buffer): string {
-    const file = path.join(this.#folder, name)
-    fs.writeFileSync(file, content, { mode: 0o600 })
-    return file
-  }
-}

@@ -5,7 +5,14 @@
  * Not an error of a call: those are `ToolError`.
  */
 
-export type SandboxFault = "NotLinux" | "NoBubblewrap" | "NoNamespaces" | "BadWorkspace" | "BadRegistry" | "Closed"
+export type SandboxFault =
+  | "NotLinux"
+  | "NoBubblewrap"
+  | "NoNamespaces"
+  | "BadWorkspace"
+  | "BadRegistry"
+  | "BadNetwork"
+  | "Closed"
 
 export class SandboxError extends Error {
   readonly _tag = "SandboxError"

@@ -32,7 +32,7 @@ const warning =
 export const unsafeLocal = async (options: UnsafeLocalOptions): Promise<Sandbox> => {
   const { real, aliases } = workspaceOf(options.workspace)
   const registry = fileOf(options.registry, "registry")
-  const entry = fileOf(options.entry ?? new URL("./hand.js", import.meta.url), "entry")
+  const entry = fileOf(options.entry ?? new URL("./hand.cjs", import.meta.url), "entry")
   const limits = { ...defaultLimits, ...options.limits }
   const environment = {
     ...environmentOf(options),
@@ -50,7 +50,7 @@ export const unsafeLocal = async (options: UnsafeLocalOptions): Promise<Sandbox>
     const place = { workspace: real, aliases, contained: false, environment, options: options.options ?? null }
     return new HandProcess({
       child,
-      init: { type: "init", registry, place, callLimit: limits.call },
+      init: { type: "init", registry, place, callLimit: limits.call, wantsCode: false },
       startLimit: limits.start
     })
   }

@@ -7,9 +7,12 @@
  */
 import * as fs from "node:fs"
 import { HandCalls } from "./internal/handCalls.js"
-import { encodeFrame, FrameReader } from "./internal/frames.js"
+import { encodeData, encodeFrame, FrameReader } from "./internal/frames.js"
 import { loadRegistry } from "./internal/loadRegistry.js"
 import type { FromHand, ToHand } from "./internal/messages.js"
+import { openEntrance } from "./internal/proxyEntrance.js"
+import { reserveThreads } from "./internal/reservedThreads.js"
+import { Tunnels } from "./internal/tunnels.js"
 
 /**
  * What the parent's parents left open comes in here as well, and would go on to every command. Those descriptors, and only
@@ -34,37 +37,52 @@ const closeOnExec = 0o2000000
 let isLeaving = false
 
 /** The answers have standard output to themselves: what tools print goes to standard error. */
-const claimOutput = (): ((message: FromHand) => void) => {
+const claimOutput = (): ((frame: Buffer) => void) => {
   const { stdout, stderr } = process
   const write = stdout.write.bind(stdout)
   stdout.write = stderr.write.bind(stderr)
-  return (message) => {
+  return (frame) => {
     // Nobody is there to read it, and half an answer at the end would look like one.
-    if (!isLeaving) write(encodeFrame(message))
+    if (!isLeaving) write(frame)
   }
 }
 
+/** What starts another Node asks for this one's path. */
+const nameProgram = (program: string): void => {
+  process.execPath = program
+  process.argv[0] = program
+}
+
 if (process.platform === "linux") closeInherited()
-const send = claimOutput()
+const write = claimOutput()
+const send = (message: FromHand): void => write(encodeFrame(message))
+const tunnels = new Tunnels({ send, sendData: (id, bytes) => write(encodeData(id, bytes)) })
 let calls: HandCalls | undefined
 
 const take = async (message: ToHand): Promise<void> => {
   if (message.type === "init") {
     try {
+      if (message.program !== undefined) nameProgram(message.program)
+      if (message.reservedIds !== undefined) reserveThreads(message.reservedIds)
       const loaded = await loadRegistry(message)
+      if (message.proxyPort !== undefined) await openEntrance(message.proxyPort, tunnels)
       calls = new HandCalls(loaded, { send, callLimit: message.callLimit })
-      send({ type: "ready", tools: loaded.installed })
+      send({ type: "ready", tools: loaded.installed, ...(loaded.code === undefined ? {} : { code: loaded.code }) })
     } catch (error) {
       send({ type: "broken", message: error instanceof Error ? (error.stack ?? error.message) : String(error) })
     }
     return
   }
-  if (message.type === "cancel") calls?.cancel(message)
+  if (message.type === "tunnel") tunnels.take(message)
+  else if (message.type === "cancel") calls?.cancel(message)
   else calls?.start(message)
 }
 
 // Whoever speaks to us is trusted: it started us.
-const reader = new FrameReader((message) => void take(message as ToHand))
+const reader = new FrameReader({
+  message: (message) => void take(message as ToHand),
+  data: (id, bytes) => tunnels.takeData(id, bytes)
+})
 
 const leave = (): void => {
   isLeaving = true

@@ -1,6 +1,19 @@
 import { getEventListeners } from "node:events"
 import { describe, expect, it, vi } from "vitest"
-import { around, boxed, callOf, entry, local, operation, registry, running, scratch, tools, until } from "./world.js"
+import {
+  around,
+  boxed,
+  callOf,
+  entry,
+  local,
+  operation,
+  registry,
+  running,
+  scratch,
+  startParent,
+  tools,
+  until
+} from "./world.js"
 import { Sandbox, SandboxError, unsafeLocal } from "../src/index.js"
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -74,12 +87,14 @@ describe.each([
     expect(await Promise.all(asked)).toEqual(["error: stop", "error: stop"])
     expect(getEventListeners(signal, "abort").length).toBe(0)
     const second = new AbortController()
+    await text("echo", "warm", { threadId: "b" })
     const deaf = [
       text("deaf", undefined, { signal: second.signal }),
       text("busy", undefined, { threadId: "b", signal: second.signal })
     ]
-    await until(() => sandbox.hands === 2)
-    setTimeout(() => second.abort(new Error("stop")), 300)
+    // Sent before this one, which is answered.
+    expect([await text("echo", "sent"), sandbox.hands]).toEqual(["sent", 2])
+    second.abort(new Error("stop"))
     expect((await Promise.all(deaf)).map((one) => one.split(":").slice(0, 1))).toEqual([["Execution"], ["Execution"]])
     expect(await text("echo", "again")).toBe("again")
   })
@@ -189,22 +204,7 @@ it("the unsafe local executor says so at each start", async () => {
 })
 
 it("[R10] a hand ends with its parent, also when that is killed", async () => {
-  const { spawn } = await import("node:child_process")
-  const marker = `parent-${process.pid}`
-  const { build } = await import("rolldown")
-  const program = `${scratch()}/program.mjs`
-  await build({
-    input: new URL("./parent.ts", import.meta.url).pathname,
-    platform: "node",
-    external: [/^ajv/],
-    output: { file: program, format: "esm" },
-    logLevel: "silent",
-    resolve: { conditionNames: ["@toolwright/source", "import", "node", "default"] }
-  })
-  const parent = spawn(process.execPath, [program, scratch(), registry, entry, marker], {
-    stdio: ["ignore", "pipe", "ignore"]
-  })
-  await new Promise((resolve) => parent.stdout.once("data", resolve))
+  const parent = await startParent()
   expect(running(entry).length).toBeGreaterThan(1)
   parent.kill("SIGKILL")
   await until(() => running(entry).length === 0)

@@ -1,6 +1,8 @@
 // Tools by hand, as plain objects, for both sides: what the executor does must not depend on how they were made.
 import { spawn } from "node:child_process"
+import * as crypto from "node:crypto"
 import * as fs from "node:fs"
+import * as http from "node:http"
 import * as net from "node:net"
 import type { RawTool, ToolOutput } from "@toolwright/runtime-contract"
 
@@ -68,6 +70,7 @@ const make = (place: object): ReadonlyArray<RawTool.RawTool> => [
     progress("half")
     return new Promise((resolve) => setTimeout(() => resolve(text(callId, "whole")), 20))
   }),
+  tool("kept", {}, ({ callId }) => text(callId, fs.statSync("/etc/toolwright-code").size)),
   tool("fail", { recovery: "NonRecoverable" }, () => {
     throw new Error("broken")
   }),
@@ -114,6 +117,31 @@ const make = (place: object): ReadonlyArray<RawTool.RawTool> => [
         socket.once("error", (error) => resolve(text(callId, error.message)))
       })
   ),
+  // Writes one part after the other, each after an answer to the one before, and gives all that came until the end.
+  tool("proxied", {}, ({ callId, arguments: { value } }) => {
+    const parts = JSON.parse(value ?? "[]") as Array<string>
+    return new Promise((resolve) => {
+      let said = ""
+      const socket = net.connect({ port: 3128, host: "127.0.0.1" })
+      const next = (): void => void socket.write(Buffer.from(parts.shift() ?? "", "base64"))
+      socket.once("connect", next)
+      socket.on("data", (part) => {
+        said += part.toString("latin1")
+        if (parts.length > 0) next()
+      })
+      socket.on("error", (error) => (said += error.message))
+      socket.once("close", () => resolve(text(callId, said)))
+    })
+  }),
+  tool("download", {}, ({ callId, arguments: { value } }) => {
+    const digest = crypto.createHash("sha256")
+    return new Promise((resolve) => {
+      http.get({ port: 3128, host: "127.0.0.1", path: value, agent: false }, (answer) => {
+        answer.on("data", (part: Buffer) => digest.update(part))
+        answer.once("end", () => resolve(text(callId, digest.digest("hex"))))
+      })
+    })
+  }),
   tool("leave", {}, ({ callId, arguments: { value } }) => {
     spawn("setsid", ["sleep", value ?? "1"], { detached: true, stdio: "ignore" }).unref()
     return text(callId, "left")

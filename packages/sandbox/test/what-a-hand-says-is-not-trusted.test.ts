@@ -2,7 +2,7 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import fc from "fast-check"
 import { expect, it, vi } from "vitest"
-import { encodeFrame, FrameReader } from "../src/internal/frames.js"
+import { encodeData, encodeFrame, FrameReader } from "../src/internal/frames.js"
 import { seccompFilter } from "../src/internal/seccompFilter.js"
 import { boxed } from "./world.js"
 
@@ -14,12 +14,28 @@ it.each([
   ["a frame that is too long", Buffer.from([0xff, 0xff, 0xff, 0xff])],
   ["no JSON", Buffer.from([0, 0, 0, 1, 0x7b])],
   ["no message", encodeFrame([1])],
-  ["an unknown message for an open call", encodeFrame({ type: "approve", id: 1 })]
+  ["an unknown message for an open call", encodeFrame({ type: "approve", id: 1 })],
+  ["a stream where no host is listed", encodeFrame({ type: "tunnel", id: 1, act: "open" })],
+  ["bytes of a stream where no host is listed", encodeData(1, Buffer.alloc(1))]
 ])("[E4] %s ends the hand, its calls are lost, and the next one works", async (_, frame) => {
   const { text } = await boxed()
   expect(await text("forge", forged(frame))).toMatch(
     /^Execution: the sandbox was lost while forge ran: it broke the protocol/
   )
+  expect(await text("echo", "again")).toBe("again")
+})
+
+it.each([
+  ["opened twice", [1, 1].map((id) => encodeFrame({ type: "tunnel", id, act: "open" }))],
+  ["without a number", [encodeFrame({ type: "tunnel", act: "open" })]],
+  ["that say nothing known", [encodeFrame({ type: "tunnel", id: 1, act: "sing" })]],
+  [
+    "beyond their number",
+    Array.from({ length: 200 }, (_, id) => encodeFrame({ type: "tunnel", id: id + 1, act: "open" }))
+  ]
+])("[E4] streams %s end the hand", async (_, frames) => {
+  const { text } = await boxed({ network: { hosts: ["example.org"] } })
+  expect(await text("forge", forged(...frames))).toMatch(/^Execution: .* it broke the protocol/)
   expect(await text("echo", "again")).toBe("again")
 })
 
@@ -78,18 +94,26 @@ it("with the full network a tool reaches a listener, and without it does not", a
 it("frames come out whole and in order however their bytes arrive", () => {
   fc.assert(
     fc.property(
-      fc.array(fc.jsonValue(), { maxLength: 8 }),
+      fc.array(fc.oneof(fc.jsonValue(), fc.uint8Array({ maxLength: 20 })), { maxLength: 8 }),
       fc.array(fc.integer({ min: 1, max: 9 })),
       (messages, cuts) => {
-        const bytes = Buffer.concat(messages.map(encodeFrame))
+        const frames = messages.map((one) => (one instanceof Uint8Array ? encodeData(7, one) : encodeFrame(one)))
+        const bytes = Buffer.concat(frames)
         const seen: Array<unknown> = []
-        const reader = new FrameReader((message) => seen.push(message))
+        const reader = new FrameReader({
+          message: (message) => seen.push(message),
+          data: (channel, part) => seen.push({ channel, part: [...part] })
+        })
         let at = 0
         for (const cut of [...cuts, bytes.length]) {
           reader.push(bytes.subarray(at, at + cut))
           at += cut
         }
-        expect(seen).toEqual(messages.map((message) => JSON.parse(JSON.stringify(message)) as unknown))
+        expect(seen).toEqual(
+          messages.map((one): unknown =>
+            one instanceof Uint8Array ? { channel: 7, part: [...one] } : JSON.parse(JSON.stringify(one))
+          )
+        )
       }
     )
   )

@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process"
 import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
@@ -97,6 +98,28 @@ export const boxed = async (options: Partial<Sandbox.SandboxOptions> = {}): Prom
 export const local = async (options: Partial<Parameters<typeof unsafeLocal>[0]> = {}): Promise<World> => {
   const workspace = options.workspace ?? scratch()
   return around(await unsafeLocal({ tools, registry, entry, warn: () => {}, ...options, workspace }), workspace)
+}
+
+/** Another program that holds a sandbox, started and ready. */
+export const startParent = async (
+  environment: Readonly<Record<string, string>> = {}
+): Promise<ReturnType<typeof spawn>> => {
+  const program = path.join(scratch(), "program.mjs")
+  await build({
+    input: path.join(here, "parent.ts"),
+    platform: "node",
+    external: [/^ajv/],
+    output: { file: program, format: "esm" },
+    logLevel: "silent",
+    resolve: { conditionNames: ["@toolwright/source", "import", "node", "default"] }
+  })
+  const parent = spawn(process.execPath, [program, scratch(), registry, entry, `parent-${process.pid}`], {
+    stdio: ["ignore", "pipe", "ignore"],
+    env: { ...process.env, ...environment }
+  })
+  onTestFinished(() => void parent.kill("SIGKILL"))
+  await new Promise((resolve) => parent.stdout.once("data", resolve))
+  return parent
 }
 
 /** Processes, zombies left out, whose command line holds the text. */

@@ -10,11 +10,11 @@ import * as path from "node:path"
 import { parseArgs } from "node:util"
 import { handTools } from "@toolwright/builtin-tools/hand-tools"
 import { type RawTool, ToolArgs, type ToolOutput } from "@toolwright/runtime-contract"
-import { Sandbox } from "@toolwright/sandbox"
+import { probe, Sandbox } from "@toolwright/sandbox"
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "1000" } } })
 const rounds = Number(values.rounds)
-const starts = 15
+const starts = 25
 
 const workspace = fs.mkdtempSync(path.join(os.homedir(), ".bench-"))
 const files = 200
@@ -91,18 +91,29 @@ const overhead = async (): Promise<number> => {
   return over
 }
 
+const probed = probe()
+const bubblewrap = probed.ok ? probed.bubblewrap : ""
+const smallBox = [
+  ...["user", "ipc", "pid", "uts", "net"].map((one) => `--unshare-${one}`),
+  ..."--ro-bind / / --proc /proc --dev /dev --uid 1000 --gid 1000 --".split(" ")
+]
+
 const coldStart = async (): Promise<number> => {
   const call = callOf("read", { file_path: "file0.ts", limit: 1 })
   const hands: Array<number> = []
   const bare: Array<number> = []
+  const inBox: Array<number> = []
   await through(call, "spare")
   for (let round = 0; round < starts; round++) {
-    bare.push(await timed(() => spawnSync(process.execPath, ["-e", "0"])))
+    // Without this program's environment, which may make Node read more at its start.
+    bare.push(await timed(() => spawnSync(process.execPath, ["-e", "0"], { env: {} })))
+    inBox.push(await timed(() => spawnSync(bubblewrap, [...smallBox, process.execPath, "-e", "0"], { env: {} })))
     hands.push(await timed(() => through(call, `cold${round}`)))
     await sandbox.end(`cold${round}`)
   }
   const ms = (figure: number): string => `${figure.toFixed(0)} ms`
   row("node -e 0, for comparison", { p50: ms(at(bare, 0.5)), least: ms(Math.min(...bare)) })
+  row("bwrap and node -e 0", { p50: ms(at(inBox, 0.5)), least: ms(Math.min(...inBox)) })
   row("first call of a new hand", { p50: ms(at(hands, 0.5)), least: ms(Math.min(...hands)) })
   return at(hands, 0.5)
 }

@@ -43,12 +43,6 @@ export interface Pinned {
   readonly policy: PermissionGate.PermissionGate | undefined
 }
 
-export interface LateResult {
-  readonly operationId: string
-  readonly attempt: number
-  readonly summary: string
-}
-
 export class ActiveRun {
   readonly engine: Engine
   readonly threadId: string
@@ -75,7 +69,6 @@ export class ActiveRun {
   /** Calls of the batch must be looked at that nobody here has gated or started. */
   mustReview = false
   #holding: Map<number, Deadline | undefined> | undefined
-  readonly late: Array<LateResult> = []
   /** Tokens spent in this process. */
   usage: Run.Usage = noUsage
   /** The typed final answer, where the snapshot asks for one. */

@@ -19,6 +19,7 @@ import { tellParent } from "./parentTelling.js"
 import { accountRefusals } from "./refusals.js"
 import type { ActiveRun } from "./activeRun.js"
 import { type Flow, type Rest, waitFor } from "./flow.js"
+import { noteLate } from "./lateResults.js"
 import { beginEffect, isSettled, type Settled, type Started } from "./settle.js"
 
 const { defaultLimits } = ExecutableAgentSnapshot
@@ -125,6 +126,7 @@ const none: ReadonlyArray<never> = Object.freeze([])
 
 /** Written out field by field: it is built twice a step, and spreads cost more than the rest of the commit. */
 const build = (run: ActiveRun, draft: CommitDraft): ThreadCommit.ThreadCommit => {
+  noteLate(run)
   const { lease, fold, notes, audit } = run
   if (lease === undefined) throw internal("a commit needs a lease", placeOf(run))
   if (notes.length > 0) run.notes = []

@@ -17,6 +17,7 @@ import type {
   RuntimeClock,
   Spill,
   StateKey,
+  ThreadCommit,
   ThreadStore,
   TicketRefused,
   ToolBatch,
@@ -100,6 +101,8 @@ export interface Engine {
   readonly watchers: Map<string, Set<EventListener>>
   /** Claims of abandoned calls that may still be running, by thread. */
   readonly held: Map<string, Set<ToolConcurrency.ToolConcurrency>>
+  /** What given-up calls came to, not yet committed, by thread. */
+  readonly late: Map<string, ReadonlyArray<ThreadCommit.RunNote>>
   /** Answers that were refused here, by ticket; the oldest tickets are forgotten. */
   readonly refusals: Map<string, number>
   /** Held while a refused answer is recorded in the runtime's own thread. */

@@ -21,6 +21,7 @@ import type { ActiveRun } from "./activeRun.js"
 import type { Deadline } from "./deadlines.js"
 import { LazySignal } from "./exchange.js"
 import { holdClaim } from "./heldClaims.js"
+import { keepLate } from "./lateResults.js"
 import { failureOf, isUnavailable, lostText, mayHaveHappened } from "./outcomes.js"
 import { applyPolicy, unreadable } from "./outputPolicy.js"
 import { Reconciler } from "./reconciler.js"
@@ -287,7 +288,7 @@ export class LiveCall implements RawTool.InvocationContext, Busy {
     this.#release?.()
     this.#release = undefined
     const summary = settled.ok ? "completed" : "failed"
-    this.#run.late.push({ operationId: this.call.operationId, attempt: this.call.attempts, summary })
+    keepLate(this.#run, { operationId: this.call.operationId, attempt: this.call.attempts, summary })
     this.#run.wake()
   }
 }

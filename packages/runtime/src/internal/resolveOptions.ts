@@ -70,6 +70,7 @@ export const resolveOptions = (options: RuntimeOptions, services: Services): Eng
     active: new Map(),
     watchers: new Map(),
     held: new Map(),
+    late: new Map(),
     refusals: new Map(),
     refusing: Semaphore.makeUnsafe(1),
     plans: new WeakMap(),

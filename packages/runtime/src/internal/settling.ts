@@ -1,7 +1,7 @@
 /**
  * Takes what live calls have come to into the batch.
  *
- * Guarantees: in the order in which it happened; what a call said first stands; a late result is noted and given to nobody.
+ * Guarantees: in the order in which it happened; what a call said first stands; a late result is not taken.
  * Does not commit.
  */
 import { ToolArgs, type ToolBatch, ToolOutput } from "@toolwright/runtime-contract"
@@ -23,7 +23,6 @@ export interface Taking {
 }
 
 export const takeSettled = (run: ActiveRun, taking: Taking): Rest => {
-  if (run.late.length > 0) for (const late of run.late.splice(0)) run.notes.push({ type: "LateResult", ...late })
   const { settled } = run
   if (settled.length === 0) return undefined
   run.settled = []

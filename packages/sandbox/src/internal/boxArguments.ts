@@ -11,7 +11,8 @@ import { isInside, outermost } from "./packageRoots.js"
 
 export interface Box {
   readonly workspace: string
-  readonly network: "none" | "full"
+  /** `hosts` is none of its own: what it reaches goes through its parent. */
+  readonly network: "none" | "hosts" | "full"
   readonly environment: Readonly<Record<string, string>>
   /** Shown read-only, at their own paths. */
   readonly readOnly: ReadonlyArray<string>
@@ -22,8 +23,17 @@ export interface Box {
   /** Files that stand for the system's lists of users and groups. */
   readonly passwd: string
   readonly group: string
+  /** The file with the registry's code, shown at `codePlace`. */
+  readonly code: string
+  /** The program that is shown at `loaderPlace`. */
+  readonly loader: string | undefined
   readonly seccomp: boolean
 }
+
+/** Where a hand finds the code of its registry. */
+export const codePlace = "/etc/toolwright-code"
+/** And what loads its program. */
+export const loaderPlace = "/etc/toolwright-loader"
 
 /** Where the program reads its arguments from, so that no list of processes shows them; and the filter. */
 export const argumentsDescriptor = 3
@@ -37,7 +47,7 @@ export const boxArguments = (box: Box): ReadonlyArray<string> => [
   "--unshare-uts",
   "--unshare-cgroup-try",
   "--disable-userns",
-  ...(box.network === "none" ? ["--unshare-net"] : []),
+  ...(box.network === "full" ? [] : ["--unshare-net"]),
   "--die-with-parent",
   "--new-session",
   "--hostname",
@@ -75,7 +85,7 @@ export const boxArguments = (box: Box): ReadonlyArray<string> => [
   "1000"
 ]
 
-const system = ({ network, passwd, group }: Box): ReadonlyArray<string> => [
+const system = ({ network, passwd, group, code, loader }: Box): ReadonlyArray<string> => [
   "--ro-bind",
   "/usr",
   "/usr",
@@ -83,20 +93,18 @@ const system = ({ network, passwd, group }: Box): ReadonlyArray<string> => [
   ...["/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/etc/magic", "/etc/mime.types"].flatMap(showFile),
   ...(network === "none"
     ? []
-    : [
-        "/etc/ssl",
-        "/etc/ca-certificates",
-        "/etc/resolv.conf",
-        "/etc/hosts",
-        "/etc/nsswitch.conf",
-        "/etc/services"
-      ].flatMap(showFile)),
+    : ["/etc/ssl", "/etc/ca-certificates", "/etc/pki", "/etc/nsswitch.conf", "/etc/services"].flatMap(showFile)),
+  ...(network === "full" ? ["/etc/resolv.conf", "/etc/hosts"].flatMap(showFile) : []),
   "--ro-bind",
   passwd,
   "/etc/passwd",
   "--ro-bind",
   group,
-  "/etc/group"
+  "/etc/group",
+  "--ro-bind",
+  code,
+  codePlace,
+  ...(loader === undefined ? [] : ["--ro-bind", loader, loaderPlace])
 ]
 
 /**

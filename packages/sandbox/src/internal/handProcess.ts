@@ -8,14 +8,20 @@
 import type { Hand, Pending, Settled } from "./hand.js"
 import type { ChildProcess } from "node:child_process"
 import * as net from "node:net"
-import { encodeFrame, FrameReader } from "./frames.js"
+import { encodeData, encodeFrame, FrameReader } from "./frames.js"
+import type { HostProxy } from "./hostProxy.js"
 import type { Asked, Init, InstalledTool } from "./messages.js"
+import { Tunnels } from "./tunnels.js"
 
 export interface HandOptions {
   readonly child: ChildProcess
   readonly init: Init
   /** Milliseconds until it must be ready. */
   readonly startLimit: number
+  /** Takes the code of the registry that a hand was asked for. */
+  readonly keepCode?: (code: Buffer) => void
+  /** Serves the connections that the hand passes on. Without it, one that passes some on breaks the protocol. */
+  readonly proxy?: HostProxy
 }
 
 /** Milliseconds from the end of the hand itself to the end of its pipes. */
@@ -30,13 +36,18 @@ export class HandProcess implements Hand {
   #said = ""
   #why = ""
   #isOver = false
+  readonly #keepCode: ((code: Buffer) => void) | undefined
+  readonly #tunnels: Tunnels | undefined
   #ready: ((tools: ReadonlyArray<InstalledTool>) => void) | undefined
   #unready: ((error: Error) => void) | undefined
   /** When the last call ended, on the monotonic clock. */
   idleSince = performance.now()
 
-  constructor({ child, init, startLimit }: HandOptions) {
+  constructor({ child, init, startLimit, keepCode, proxy }: HandOptions) {
     this.#child = child
+    this.#keepCode = init.wantsCode ? keepCode : undefined
+    const tunnels = proxy === undefined ? undefined : this.#tunnelsTo(proxy)
+    this.#tunnels = tunnels
     const started = new Promise<ReadonlyArray<InstalledTool>>((resolve, reject) => {
       this.#ready = resolve
       this.#unready = reject
@@ -50,7 +61,10 @@ export class HandProcess implements Hand {
       child.once("exit", (code, signal) => this.#exited(`it ended with ${signal ?? `code ${code}`}`, resolve))
       child.once("error", (error) => this.#exited(error.message, resolve))
     })
-    const reader = new FrameReader((message) => this.#take(message))
+    const reader = new FrameReader({
+      message: (message) => this.#take(message),
+      ...(tunnels === undefined ? {} : { data: (id, bytes) => tunnels.takeData(id, bytes) })
+    })
     child.stdout?.on("data", (part: Buffer) => this.#read(reader, part))
     child.stderr?.on("data", (part: Buffer) => (this.#said = (this.#said + part.toString("utf8")).slice(-4_000)))
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on("error", () => {})
@@ -112,6 +126,17 @@ export class HandProcess implements Hand {
     this.#child.kill("SIGKILL")
   }
 
+  #tunnelsTo(proxy: HostProxy): Tunnels {
+    const write = (frame: Buffer): void => {
+      if (!this.#isOver) this.#child.stdin?.write(frame)
+    }
+    return new Tunnels({
+      send: (message) => write(encodeFrame(message)),
+      sendData: (id, bytes) => write(encodeData(id, bytes)),
+      opened: (stream) => proxy.take(stream)
+    })
+  }
+
   #read(reader: FrameReader, part: Buffer): void {
     try {
       reader.push(part)
@@ -136,6 +161,7 @@ export class HandProcess implements Hand {
   #over(how: string, resolve: () => void): void {
     const why = this.#why === "" ? how : this.#why
     const printed = this.#said.trim() === "" ? "" : `; it said: ${this.#said.trim().slice(-1_000)}`
+    this.#tunnels?.closeAll()
     this.#unready?.(new Error(`the sandbox could not start: ${why}${printed}`))
     const lost = [...this.#pending.values()]
     this.#pending.clear()
@@ -149,6 +175,9 @@ export class HandProcess implements Hand {
       throw new TypeError("a message without type")
     if (message.type === "ready") {
       this.idleSince = performance.now()
+      // Before its first call, and not again: after that it is not the registry alone that speaks.
+      if (this.#nextId === 1 && "code" in message && typeof message.code === "string")
+        this.#keepCode?.(Buffer.from(message.code, "base64"))
       this.#ready?.("tools" in message ? toolsOf(message.tools) : [])
       if (this.#pending.size === 0) this.#letGo()
       return
@@ -159,6 +188,7 @@ export class HandProcess implements Hand {
     }
     // What it says while it is being ended is about its end.
     if (this.#why !== "") return
+    if (message.type === "tunnel" && this.#tunnels !== undefined) return this.#tunnels.take(message)
     const id = "id" in message && typeof message.id === "number" ? message.id : -1
     const pending = this.#pending.get(id)
     // Settled already, or never sent: nobody's answer.

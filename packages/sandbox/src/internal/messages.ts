@@ -5,6 +5,7 @@
  * What a hand says is not trusted: whoever reads it checks every field.
  */
 import type { Json, RawTool } from "@toolwright/runtime-contract"
+import type { TunnelMessage } from "./tunnels.js"
 
 export interface Init {
   readonly type: "init"
@@ -13,6 +14,16 @@ export interface Init {
   readonly place: HandPlace
   /** Milliseconds after which a call is ended by the hand itself, whatever the runtime does. */
   readonly callLimit: number
+  /** Holds code that was made of the registry before, as the hand sees the path. */
+  readonly codeFile?: string
+  /** Send that code along when ready. Asked of a hand that was sent no call yet, since others will run it. */
+  readonly wantsCode: boolean
+  /** Have all threads up to this id before anything else is started: nothing else in the box may send them signals. */
+  readonly reservedIds?: number
+  /** Node itself, where the hand was loaded in a way that hides it. */
+  readonly program?: string
+  /** Take connections to a proxy there, and pass them on. */
+  readonly proxyPort?: number
 }
 
 /** What a registry module's function is given. */
@@ -55,7 +66,7 @@ export interface Cancel {
   readonly reason: string
 }
 
-export type ToHand = Init | Asked | Cancel
+export type ToHand = Init | Asked | Cancel | TunnelMessage
 
 export interface InstalledTool {
   readonly id: string
@@ -63,7 +74,8 @@ export interface InstalledTool {
 }
 
 export type FromHand =
-  | { readonly type: "ready"; readonly tools: ReadonlyArray<InstalledTool> }
+  | TunnelMessage
+  | { readonly type: "ready"; readonly tools: ReadonlyArray<InstalledTool>; readonly code?: string }
   | { readonly type: "broken"; readonly message: string }
   | { readonly type: "progress"; readonly id: number; readonly text: string }
   | { readonly type: "result"; readonly id: number; readonly output: unknown }

@@ -24,6 +24,8 @@ export class Terminal {
   readonly #answers = new Map<number, (answered: Answered) => void>()
   readonly #entered = new Map<number, () => void>()
   readonly #hasEntered = new Set<number>()
+  /** The tool with this argument was told to stop. */
+  readonly signalled: Promise<number>
   readonly ready: Promise<void>
   readonly ended: Promise<{
     readonly code: number | null
@@ -40,11 +42,20 @@ export class Terminal {
     let isReady = (): void => {}
     this.ready = new Promise((resolve) => (isReady = resolve))
     let wasClosed = false
+    let wasSignalled = (_: number): void => {}
+    this.signalled = new Promise((resolve) => (wasSignalled = resolve))
     if (this.#child.stdout !== null)
       createInterface({ input: this.#child.stdout }).on("line", (line) => {
-        const told = JSON.parse(line) as { id?: number; ready?: true; closed?: true; entered?: number } & Answered
+        const told = JSON.parse(line) as {
+          id?: number
+          ready?: true
+          closed?: true
+          entered?: number
+          signalled?: number
+        } & Answered
         if (told.ready === true) isReady()
         if (told.closed === true) wasClosed = true
+        if (told.signalled !== undefined) wasSignalled(told.signalled)
         if (told.entered !== undefined) {
           this.#hasEntered.add(told.entered)
           this.#entered.get(told.entered)?.()
