@@ -33,7 +33,7 @@ const readCalls = (text: string, tools: ReadonlyArray<RawTool.RawTool>): Readonl
   const [toolId = "", json = ""] = text.trim().split(/\s+(.*)/s)
   if (json.startsWith("{") || tools.some((tool) => tool.spec().id === text.trim())) return [{ toolId, arguments: json }]
   const asked = new Transcript([{ role: "user", id: "explain/input", content: [{ type: "text", text }] }])
-  return planTurn(remember(asked), { mayCall: true }).calls
+  return planTurn(remember(asked), { mayCall: true, hasFolder: tools.some((tool) => tool.spec().id === "read") }).calls
 }
 
 /** What the gate says of one call. It is judged as it would be: parsed and normalised. */

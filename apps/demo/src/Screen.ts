@@ -9,13 +9,13 @@ import { ApprovalText } from "@toolwright/permissions"
 import {
   type Json,
   Message,
-  type ResumeTicket,
   type Run,
   type RunEvent,
   type ThreadCommit,
   type ToolBatch
 } from "@toolwright/runtime-contract"
-import { fit, type Ink, painter, type Painter, safe, safeLine, wrap } from "./internal/paper.js"
+import { fit, type Ink, painter, type Painter, safe, safeLine, visibleTabs, wrap } from "./internal/paper.js"
+import { argumentsOf, decisions, detailOf, endings, placeOf, recoveries } from "./internal/recordText.js"
 import { StreamedText } from "./internal/streamedText.js"
 
 export interface Paper {
@@ -27,17 +27,44 @@ export interface Paper {
   readonly isLive: boolean
 }
 
+/** The schema of a tool's arguments, to leave out what it takes for granted. */
+type SchemaOf = (toolId: string) => Json.JsonObject | undefined
+
+/** One line, with nothing in it that a terminal would obey. */
+export interface InkedLine {
+  readonly ink: Ink
+  readonly text: string
+}
+
 /** Everything in a line but the text: indent, number, stage. */
 const margin = 2 + 5 + 9
+
+/** Before what somebody decides about: under the stage. */
+const detailMargin = 2 + 5
+
+/** The name of it. */
+const label = 13
+
+/** Before a line of code, which needs the room. */
+const codeMargin = 4
 
 export class Screen {
   readonly #paper: Paper
   readonly #paint: Painter
   readonly #stream: StreamedText
-  constructor(paper: Paper) {
+  readonly #schemaOf: SchemaOf
+  /** The last thing that was shown is an empty line. */
+  #isGap = false
+
+  constructor(paper: Paper, schemaOf: SchemaOf = () => undefined) {
     this.#paper = paper
+    this.#schemaOf = schemaOf
     this.#paint = painter(paper.color)
-    this.#stream = new StreamedText({ write: paper.write, columns: () => this.#width(2) })
+    this.#stream = new StreamedText({
+      write: (text) => this.#write(text),
+      gap: () => (this.#isGap ? undefined : this.gap()),
+      columns: () => this.#width(2)
+    })
   }
 
   readonly onEvent = (event: RunEvent.RunEvent): void => {
@@ -47,56 +74,66 @@ export class Screen {
 
   /** A heading for a turn whose request was not typed here. */
   request(text: string): void {
-    this.#paper.write(`${this.#paint("bold", `› ${safeLine(text)}`)}\n\n`)
+    this.#write(`${this.#paint("bold", `› ${safeLine(text)}`)}\n\n`)
   }
 
   note(text: string, ink: Ink = "dim"): void {
-    for (const line of wrap(safe(text), this.#width(2))) this.#paper.write(`  ${this.#paint(ink, line)}\n`)
+    for (const line of wrap(safe(text), this.#width(2))) this.#write(`  ${this.#paint(ink, line)}\n`)
   }
 
   /** One line of a list. */
   item(name: string, { ink, text }: { readonly ink: Ink; readonly text: string }): void {
     const body = fit(safeLine(text), this.#width(12))
-    this.#paper.write(`  ${this.#paint(ink, safeLine(name).padEnd(9))} ${body}\n`)
+    this.#write(`  ${this.#paint(ink, safeLine(name).padEnd(9))} ${body}\n`)
+  }
+
+  /** Names and what is said of each, wrapped beside the name. */
+  items(all: ReadonlyArray<readonly [name: string, text: string]>): void {
+    for (const [name, text] of all)
+      wrap(safe(text), this.#width(12)).forEach((line, index) => {
+        const head = index === 0 ? safeLine(name) : ""
+        this.#write(`  ${this.#paint("bold", head.padEnd(9))} ${this.#paint("dim", line)}\n`)
+      })
   }
 
   gap(): void {
-    this.#paper.write("\n")
-  }
-
-  /** What an approver must see: the call whole, with every character made visible. */
-  ticket(ticket: ResumeTicket.ResumeTicket, schema: Json.JsonObject | undefined): void {
-    this.#asked(ticket, "may it run with these arguments?")
-    this.#arguments(ticket.arguments, schema)
-    const reasons = ticket.requirements.map(({ reason }) => ApprovalText.showLine(reason))
-    this.#block("because", reasons.join("\n"))
-  }
-
-  /** What an editor made of it, before it is sent. */
-  proposal(
-    ticket: ResumeTicket.ResumeTicket,
-    shown: { readonly arguments: Json.JsonObject; readonly schema: Json.JsonObject | undefined }
-  ): void {
-    this.#asked(ticket, "would run with these arguments instead:")
-    this.#arguments(shown.arguments, shown.schema)
+    this.#write("\n")
+    this.#isGap = true
   }
 
   /** A name and a text that may have several lines, for a person who decides. */
   detail(name: string, text: string): void {
-    this.#block(name, ApprovalText.show(text))
+    this.lines(
+      name,
+      ApprovalText.show(text)
+        .split("\n")
+        .map((line) => ({ ink: "plain", text: line }))
+    )
   }
 
-  #asked({ operationId, toolId }: ResumeTicket.ResumeTicket, question: string): void {
-    this.#line(placeOf(operationId), {
-      stage: "ask",
-      ink: "yellow",
-      text: `${ApprovalText.showLine(toolId)}: ${question}`
+  /** The same for lines that were made visible before. */
+  lines(name: string, lines: ReadonlyArray<InkedLine>): void {
+    const shown = lines.flatMap(({ ink, text }) =>
+      wrap(visibleTabs(text), this.#width(detailMargin + label)).map((line) => this.#paint(ink, line))
+    )
+    shown.forEach((line, index) => {
+      const head = fit(index === 0 ? name : "", label - 1).padEnd(label)
+      this.#write(`${" ".repeat(detailMargin)}${this.#paint("dim", head)}${line}\n`)
     })
   }
 
-  #arguments(given: Json.JsonObject, schema: Json.JsonObject | undefined): void {
-    for (const [name, value] of Object.entries(ApprovalText.hideSecrets(given, schema)))
-      this.detail(ApprovalText.showLine(name), typeof value === "string" ? value : JSON.stringify(value))
+  /** Lines whose first character means something, as wide as there is room; where one is broken, the rest is marked. */
+  code(lines: ReadonlyArray<InkedLine>): void {
+    for (const { ink, text } of lines) {
+      const [first = "", ...rest] = wrap(visibleTabs(text), this.#width(codeMargin + 1))
+      for (const line of [first, ...rest.map((each) => `↪${each}`)])
+        this.#write(`${" ".repeat(codeMargin)}${this.#paint(ink, line)}\n`)
+    }
+  }
+
+  /** A call that somebody is asked about. */
+  asked(operationId: string, text: string): void {
+    this.#line(placeOf(operationId), { stage: "ask", ink: "yellow", text })
   }
 
   /** How a run ended, where that is not the natural end. */
@@ -117,10 +154,16 @@ export class Screen {
         this.#stream.finish()
         return this.note(`(void: ${delta.reason})`, "yellow")
       case "ToolProgress":
-        return this.#line(placeOf(delta.operationId), { stage: "progress", ink: "dim", text: delta.text })
+        return this.#progress(delta)
       case "ReasoningDelta":
       case "ToolArgumentsDelta":
     }
+  }
+
+  /** Of several lines the last one that says something and is not part of another. */
+  #progress({ operationId, text }: Extract<RunEvent.RunDelta, { readonly type: "ToolProgress" }>): void {
+    const last = text.split("\n").findLast((line) => /^\S.*\p{L}/u.test(line))
+    if (last !== undefined) this.#line(placeOf(operationId), { stage: "progress", ink: "dim", text: last })
   }
 
   #fact(fact: RunEvent.RunFact): void {
@@ -151,12 +194,12 @@ export class Screen {
     const isShown = this.#stream.finish(text)
     if (calls.length === 0 && !isShown) {
       this.gap()
-      for (const line of wrap(safe(text), this.#width(2))) this.#paper.write(`  ${line}\n`)
+      for (const line of wrap(safe(text), this.#width(2))) this.#write(`  ${line}\n`)
     }
     if (calls.length === 0) return
     if (text !== "" && !isShown) this.#line(String(message.step), { stage: "model", ink: "cyan", text: safeLine(text) })
     calls.forEach((call, position) => {
-      const given = call.rawArguments ?? argumentsOf(call.arguments)
+      const given = call.rawArguments ?? argumentsOf(call.arguments, this.#schemaOf(call.toolId))
       this.#line(`${message.step}.${position + 1}`, { stage: "request", ink: "bold", text: `${call.toolId}  ${given}` })
     })
   }
@@ -217,56 +260,15 @@ export class Screen {
     { stage, ink, text }: { readonly stage: string; readonly ink: Ink; readonly text: string }
   ): void {
     const body = fit(safeLine(text), this.#width(margin))
-    this.#paper.write(`  ${this.#paint("dim", place.padEnd(5))}${this.#paint(ink, stage.padEnd(9))}${body}\n`)
+    this.#write(`  ${this.#paint("dim", place.padEnd(5))}${this.#paint(ink, stage.padEnd(9))}${body}\n`)
   }
 
-  #block(name: string, text: string): void {
-    const indent = margin + 9
-    wrap(text, this.#width(indent)).forEach((line, index) => {
-      const label = fit(index === 0 ? name : "", 8).padEnd(9)
-      this.#paper.write(`${" ".repeat(margin)}${this.#paint("dim", label)}${line}\n`)
-    })
+  #write(text: string): void {
+    this.#isGap = false
+    this.#paper.write(text)
   }
 
   #width(taken: number): number {
     return Math.max(20, this.#paper.columns() - taken)
   }
 }
-
-const decisions: ReadonlyMap<string, { readonly text: string; readonly ink: Ink }> = new Map([
-  ["Allow", { text: "allow", ink: "green" }],
-  ["RequireConfirmation", { text: "ask", ink: "yellow" }],
-  ["Block", { text: "block", ink: "red" }],
-  ["Schedule", { text: "later", ink: "yellow" }],
-  ["SetResult", { text: "answered", ink: "green" }]
-])
-
-/** What recovery did with a call that nobody was running any more. */
-const recoveries: ReadonlyMap<string, string> = new Map([
-  ["Reenter", "is safe to repeat, and runs again"],
-  ["Adopt", "is not repeated: its outcome was found"],
-  ["Reconcile", "is asked what became of it"],
-  ["Indeterminate", "may have happened; it is not repeated"]
-])
-
-const endings: ReadonlyMap<string, string> = new Map([
-  ["Cancelled", "it was cancelled"],
-  ["MaxSteps", "it had no steps left"],
-  ["Indeterminate", "the outcome of a call is unknown"],
-  ["Error", "something failed"],
-  ["Stopped", "it was stopped"]
-])
-
-/** Step and position from 1, as people count. */
-const placeOf = (operationId: string): string => {
-  const [step = "", position = ""] = operationId.split("/").slice(-2)
-  return `${step}.${Number(position) + 1}`
-}
-
-const argumentsOf = (given: object): string =>
-  Object.entries(given)
-    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
-    .join(", ")
-
-const detailOf = (record: ThreadCommit.AuditRecord): string =>
-  typeof record.detail === "string" ? record.detail : `by ${record.by}`

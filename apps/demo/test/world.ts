@@ -27,17 +27,17 @@ export interface StartOptions {
   readonly input?: string
   /** A terminal of its own. */
   readonly terminal?: boolean
+  /** A command that starts it. */
+  readonly under?: ReadonlyArray<string>
 }
 
 /** Starts the built demo as a process of its own. */
 export const start = (words: ReadonlyArray<string>, options: StartOptions = {}): Running => {
   if (!existsSync(main)) throw new Error(`${main} is missing: build the demo first`)
-  const command = [process.execPath, main, ...words]
-  const [file, args] =
-    options.terminal === true
-      ? ["script", ["-qec", command.map(quoted).join(" "), "/dev/null"]]
-      : [process.execPath, command.slice(1)]
-  const child = spawn(file ?? "", args ?? [], { env: { PATH: process.env["PATH"], ...options.environment } })
+  const command = [...(options.under ?? []), process.execPath, main, ...words]
+  const [file = "", ...args] =
+    options.terminal === true ? ["script", "-qec", command.map(quoted).join(" "), "/dev/null"] : command
+  const child = spawn(file, args, { env: { PATH: process.env["PATH"], ...options.environment } })
   let out = ""
   let err = ""
   const watchers = new Set<() => void>()

@@ -8,24 +8,41 @@ import { type Json, Json as JsonValue } from "@toolwright/runtime-contract"
 import type { Exchange } from "./exchanges.js"
 import type { Group } from "./readRequest.js"
 
-export const answerOf = (groups: ReadonlyArray<Group>, done: ReadonlyArray<Exchange>): string => {
+/** What came of a call, or what was said of several. */
+export type Part = Exchange | string
+
+export const isExchange = (part: Part): part is Exchange => typeof part !== "string"
+
+export interface Answering {
+  readonly done: ReadonlyArray<Part>
+  readonly hasFolder: boolean
+}
+
+export const answerOf = (groups: ReadonlyArray<Group>, { done, hasFolder }: Answering): string => {
   const unknown = groups.flat().flatMap((intent) => (intent.type === "unknown" ? [intent.text] : []))
-  const parts = done.map(sentence)
-  if (unknown.length > 0) parts.push(notUnderstood(unknown))
-  return parts.length === 0 ? notUnderstood([]) : parts.join("\n")
+  const parts = done.map((part) => (isExchange(part) ? sentence(part) : part))
+  if (unknown.length > 0) parts.push(notUnderstood(unknown, hasFolder))
+  // Long ones are told apart by an empty line.
+  const between = parts.some((part) => part.includes("\n")) ? "\n\n" : "\n"
+  return parts.length === 0 ? notUnderstood([], hasFolder) : parts.join(between)
 }
 
 /** What was found out, for a note. */
-export const summaryOf = (done: ReadonlyArray<Exchange>): string =>
+export const summaryOf = (done: ReadonlyArray<Part>): string =>
   done
-    .filter((exchange) => !exchange.isError)
-    .map(sentence)
+    .filter((part) => !isExchange(part) || !part.isError)
+    .map((part) => (isExchange(part) ? sentence(part) : part))
     .join("\n")
 
-const notUnderstood = (said: ReadonlyArray<string>): string =>
+const notUnderstood = (said: ReadonlyArray<string>, hasFolder: boolean): string =>
   [
     ...said.map((text) => `I did not understand “${text}”.`),
-    "I work offline and know five things: the weather (“weather in Lisbon and Oslo”), arithmetic (“17% of 2380”), the time (“time in Tokyo”), notes (“save that as a note”) and the shopping list (“add milk to the list”)."
+    "I work offline and know five things: the weather (“weather in Lisbon and Oslo”), arithmetic (“17% of 2380”), the time (“time in Tokyo”), notes (“save that as a note”) and the shopping list (“add milk to the list”).",
+    ...(hasFolder
+      ? [
+          "On the folder I list, find (“find TODO”), read (“read src/price.js”), replace (“replace `a` with `b` in src/price.js”), write, move and delete, run commands (“run `ls -l`”) and the tests, and try to “fix the failing test”."
+        ]
+      : [])
   ].join(" ")
 
 const sentence = (exchange: Exchange): string => {
