@@ -5,6 +5,7 @@
  * question that somebody else has answered meanwhile is called off.
  * Does not answer the runtime: it gives the answer back.
  */
+import { join } from "node:path"
 import { ApprovalText } from "@toolwright/permissions"
 import type { PromiseRuntime } from "@toolwright/runtime"
 import { type Json, type ResumeTicket, ToolArgs } from "@toolwright/runtime-contract"
@@ -28,6 +29,8 @@ export interface ApprovalOptions extends Explaining {
   readonly threads: Threads
   readonly runtime: PromiseRuntime
   readonly page: ApprovalPage
+  /** Absent: there is none. */
+  readonly folder: string | undefined
 }
 
 /** Milliseconds between two looks whether somebody else has answered. */
@@ -87,7 +90,7 @@ export class Approval {
         const remember = await askToRemember(ticket, { ...this.#options, calledOff })
         if (remember !== undefined) return { _tag: "Answer", answer: { _tag: "Allow" }, remember }
       }
-      if (said === "why") await explainCall({ toolId: ticket.toolId, arguments: ticket.arguments }, this.#options)
+      if (said === "why") await this.#why(ticket)
       if (said === "edit") {
         const answer = await this.#edit(ticket, calledOff)
         if (answer !== undefined) return { _tag: "Answer", answer }
@@ -119,6 +122,14 @@ export class Approval {
       if (readAnswer(sure) === "yes") return { _tag: "Edit", arguments: parsed.value }
     }
     return undefined
+  }
+
+  /** The gate's answer to the same call, from where a command would run. */
+  async #why({ toolId, threadId, arguments: given }: ResumeTicket.ResumeTicket): Promise<void> {
+    const { folder, threads } = this.#options
+    const isCommand = folder !== undefined && toolId === "bash"
+    const directory = isCommand ? join(folder, await threads.directory(threadId)) : undefined
+    await explainCall({ toolId, arguments: given, directory }, this.#options)
   }
 
   /** What only a person knows: an answer in place of a permission. */

@@ -10,7 +10,7 @@ import { ApprovalText } from "@toolwright/permissions"
 import { type Json, type ResumeTicket, ToolError } from "@toolwright/runtime-contract"
 import { commandsIn } from "./internal/commandsIn.js"
 import { fileDiff } from "./internal/fileDiff.js"
-import type { InkedLine, Screen } from "./Screen.js"
+import type { InkedLine, Page } from "./Page.js"
 
 /** A call as it would run. */
 export interface ShownCall {
@@ -22,13 +22,13 @@ export interface ShownCall {
 }
 
 export interface ApprovalPageOptions {
-  readonly screen: Screen
+  readonly screen: Page
   /** Absent: there is no folder, so there are no files to look at. */
   readonly folder?: string | undefined
 }
 
 export class ApprovalPage {
-  readonly #screen: Screen
+  readonly #screen: Page
   readonly #workspace: Workspace.Workspace | undefined
 
   constructor({ screen, folder }: ApprovalPageOptions) {

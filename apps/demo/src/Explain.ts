@@ -27,6 +27,8 @@ export const explain = async (text: string, explaining: Explaining): Promise<voi
 interface ImaginedCall {
   readonly toolId: string
   readonly arguments: string | Json.JsonObject
+  /** Where its relative paths start, absolute; default the folder. */
+  readonly directory?: string | undefined
 }
 
 const readCalls = (text: string, tools: ReadonlyArray<RawTool.RawTool>): ReadonlyArray<ImaginedCall> => {
@@ -47,7 +49,8 @@ export const explainCall = async (call: ImaginedCall, { gate, tools, screen }: E
     const why = ApprovalText.show(parsed.error.message)
     return screen.note(`not run: the arguments do not fit, so no rule is asked\n${why}`, "red")
   }
-  const { decision, opinions } = await gate.explain({ toolId: call.toolId, arguments: parsed.value })
+  const place = call.directory === undefined ? {} : { directory: call.directory }
+  const { decision, opinions } = await gate.explain({ toolId: call.toolId, arguments: parsed.value, ...place })
   screen.note(`${decision.behavior}: decided by ${ApprovalText.showLine(decision.rule)}`, inks[decision.behavior])
   screen.note(`because ${ApprovalText.showLine(decision.reason)}`)
   for (const each of opinions) for (const line of opinionLines(each)) screen.note(line)

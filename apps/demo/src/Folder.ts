@@ -5,7 +5,7 @@
  * Does not open or contain anything: the tools and their sandbox do.
  */
 import { cpSync, mkdtempSync, realpathSync, rmSync, statSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { constants, tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type CommandLine, CommandLineError } from "./CommandLine.js"
@@ -33,10 +33,17 @@ export const openFolder = ({
   if (db !== undefined) return undefined
   const path = mkdtempSync(join(realpathSync(tmpdir()), "toolwright-example-"))
   cpSync(example, path, { recursive: true })
-  // However the process ends by itself; what kills it outright leaves a folder for temporary files behind.
-  if (!keep) process.once("exit", () => rmSync(path, { recursive: true, force: true }))
+  if (!keep) removeAtEnd(path)
   return { path, isCopy: true, isKept: keep }
 }
+
+/** However the process ends, unless it is killed outright: then a folder for temporary files stays behind. */
+const removeAtEnd = (path: string): void => {
+  process.once("exit", () => rmSync(path, { recursive: true, force: true }))
+  for (const signal of ["SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(128 + signals[signal]))
+}
+
+const { signals } = constants
 
 const existing = (folder: string): string => {
   const path = resolve(folder)

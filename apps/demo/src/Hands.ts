@@ -57,10 +57,13 @@ const grace = 500
 /** Throws `CommandLineError` for a folder that no sandbox takes. */
 export const takeHands = async (
   folder: Folder,
-  { policy, wanted }: { readonly policy: DemoPolicy; readonly wanted: Pick<CommandLine, "unsafeLocal"> }
+  { policy, wanted }: { readonly policy: DemoPolicy; readonly wanted: Pick<CommandLine, "unsafeLocal" | "action"> }
 ): Promise<Hands> => {
   const placed = handTools({ workspace: folder.path, contained: true })
   const tools = [...placed, erase(webFetch({ refuses: policy.refuses })), erase(todo()), erase(AskUser)]
+  const none = { tools, executors: {}, gates: [], contained: "none", remarks: [], close: () => Promise.resolve() }
+  // Where nothing runs there is nothing to contain.
+  if (wanted.action === "explain" || wanted.action === "threads") return { ...none, warnings: [] }
   const registry = new URL(import.meta.resolve("@toolwright/builtin-tools/hand"))
   const options = { workspace: folder.path, tools: placed, registry, limits: { grace } }
   try {
@@ -82,16 +85,11 @@ export const takeHands = async (
     if (error.fault === "BadWorkspace") throw new CommandLineError(error.message, { cause: error })
     if (!missing.has(error.fault)) throw error
     return {
-      tools,
-      executors: {},
-      gates: [],
-      contained: "none",
+      ...none,
       warnings: [
         error.message,
         "Until then the files and commands of the folder are out of reach; --unsafe-local does without a sandbox."
-      ],
-      remarks: [],
-      close: () => Promise.resolve()
+      ]
     }
   }
 }

@@ -8,11 +8,11 @@ import { AskUser } from "@toolwright/builtin-tools/ask-user"
 import type { ResumeTicket } from "@toolwright/runtime-contract"
 import { ApprovalText } from "@toolwright/permissions"
 import type { Ask } from "./internal/console.js"
-import type { Screen } from "./Screen.js"
+import type { Page } from "./Page.js"
 
 export interface QuestionOptions {
   readonly ask: Ask
-  readonly screen: Screen
+  readonly screen: Page
   readonly calledOff: AbortSignal
 }
 

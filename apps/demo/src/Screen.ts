@@ -14,126 +14,37 @@ import {
   type ThreadCommit,
   type ToolBatch
 } from "@toolwright/runtime-contract"
-import { fit, type Ink, painter, type Painter, safe, safeLine, visibleTabs, wrap } from "./internal/paper.js"
+import { safe, safeLine, wrap } from "./internal/paper.js"
 import { argumentsOf, decisions, detailOf, endings, placeOf, recoveries } from "./internal/recordText.js"
 import { StreamedText } from "./internal/streamedText.js"
-
-export interface Paper {
-  readonly write: (text: string) => void
-  /** Columns; asked for at each line, because windows change. */
-  readonly columns: () => number
-  readonly color: boolean
-  /** Somebody looks on: words are shown while they come. */
-  readonly isLive: boolean
-}
+import { Page, type Paper } from "./Page.js"
 
 /** The schema of a tool's arguments, to leave out what it takes for granted. */
 type SchemaOf = (toolId: string) => Json.JsonObject | undefined
 
-/** One line, with nothing in it that a terminal would obey. */
-export interface InkedLine {
-  readonly ink: Ink
-  readonly text: string
-}
-
-/** Everything in a line but the text: indent, number, stage. */
-const margin = 2 + 5 + 9
-
-/** Before what somebody decides about: under the stage. */
-const detailMargin = 2 + 5
-
-/** The name of it. */
-const label = 13
-
-/** Before a line of code, which needs the room. */
-const codeMargin = 4
-
-export class Screen {
-  readonly #paper: Paper
-  readonly #paint: Painter
+export class Screen extends Page {
   readonly #stream: StreamedText
   readonly #schemaOf: SchemaOf
-  /** The last thing that was shown is an empty line. */
-  #isGap = false
 
   constructor(paper: Paper, schemaOf: SchemaOf = () => undefined) {
-    this.#paper = paper
+    super(paper)
     this.#schemaOf = schemaOf
-    this.#paint = painter(paper.color)
     this.#stream = new StreamedText({
-      write: (text) => this.#write(text),
-      gap: () => (this.#isGap ? undefined : this.gap()),
-      columns: () => this.#width(2)
+      write: (text) => this.write(text),
+      gap: () => this.needGap(),
+      columns: () => this.width(2)
     })
   }
 
   readonly onEvent = (event: RunEvent.RunEvent): void => {
     if (event._tag === "Fact") this.#fact(event.fact)
-    else if (this.#paper.isLive) this.#delta(event.delta)
+    else if (this.isLive) this.#delta(event.delta)
   }
 
   /** A heading for a turn whose request was not typed here. */
   request(text: string): void {
-    this.#write(`${this.#paint("bold", `› ${safeLine(text)}`)}\n\n`)
-  }
-
-  note(text: string, ink: Ink = "dim"): void {
-    for (const line of wrap(safe(text), this.#width(2))) this.#write(`  ${this.#paint(ink, line)}\n`)
-  }
-
-  /** One line of a list. */
-  item(name: string, { ink, text }: { readonly ink: Ink; readonly text: string }): void {
-    const body = fit(safeLine(text), this.#width(12))
-    this.#write(`  ${this.#paint(ink, safeLine(name).padEnd(9))} ${body}\n`)
-  }
-
-  /** Names and what is said of each, wrapped beside the name. */
-  items(all: ReadonlyArray<readonly [name: string, text: string]>): void {
-    for (const [name, text] of all)
-      wrap(safe(text), this.#width(12)).forEach((line, index) => {
-        const head = index === 0 ? safeLine(name) : ""
-        this.#write(`  ${this.#paint("bold", head.padEnd(9))} ${this.#paint("dim", line)}\n`)
-      })
-  }
-
-  gap(): void {
-    this.#write("\n")
-    this.#isGap = true
-  }
-
-  /** A name and a text that may have several lines, for a person who decides. */
-  detail(name: string, text: string): void {
-    this.lines(
-      name,
-      ApprovalText.show(text)
-        .split("\n")
-        .map((line) => ({ ink: "plain", text: line }))
-    )
-  }
-
-  /** The same for lines that were made visible before. */
-  lines(name: string, lines: ReadonlyArray<InkedLine>): void {
-    const shown = lines.flatMap(({ ink, text }) =>
-      wrap(visibleTabs(text), this.#width(detailMargin + label)).map((line) => this.#paint(ink, line))
-    )
-    shown.forEach((line, index) => {
-      const head = fit(index === 0 ? name : "", label - 1).padEnd(label)
-      this.#write(`${" ".repeat(detailMargin)}${this.#paint("dim", head)}${line}\n`)
-    })
-  }
-
-  /** Lines whose first character means something, as wide as there is room; where one is broken, the rest is marked. */
-  code(lines: ReadonlyArray<InkedLine>): void {
-    for (const { ink, text } of lines) {
-      const [first = "", ...rest] = wrap(visibleTabs(text), this.#width(codeMargin + 1))
-      for (const line of [first, ...rest.map((each) => `↪${each}`)])
-        this.#write(`${" ".repeat(codeMargin)}${this.#paint(ink, line)}\n`)
-    }
-  }
-
-  /** A call that somebody is asked about. */
-  asked(operationId: string, text: string): void {
-    this.#line(placeOf(operationId), { stage: "ask", ink: "yellow", text })
+    this.write(`${this.paint("bold", `› ${safeLine(text)}`)}\n`)
+    this.gap()
   }
 
   /** How a run ended, where that is not the natural end. */
@@ -163,7 +74,7 @@ export class Screen {
   /** Of several lines the last one that says something and is not part of another. */
   #progress({ operationId, text }: Extract<RunEvent.RunDelta, { readonly type: "ToolProgress" }>): void {
     const last = text.split("\n").findLast((line) => /^\S.*\p{L}/u.test(line))
-    if (last !== undefined) this.#line(placeOf(operationId), { stage: "progress", ink: "dim", text: last })
+    if (last !== undefined) this.line(placeOf(operationId), { stage: "progress", ink: "dim", text: last })
   }
 
   #fact(fact: RunEvent.RunFact): void {
@@ -176,7 +87,7 @@ export class Screen {
       case "CallChanged":
         return this.#call(fact.call)
       case "BatchPublished":
-        return this.#line(String(fact.step), { stage: "commit", ink: "dim", text: "results published" })
+        return this.line(String(fact.step), { stage: "commit", ink: "dim", text: "results published" })
       case "RunEnded":
         return this.ended(fact.cause)
       case "RunStarted":
@@ -194,13 +105,13 @@ export class Screen {
     const isShown = this.#stream.finish(text)
     if (calls.length === 0 && !isShown) {
       this.gap()
-      for (const line of wrap(safe(text), this.#width(2))) this.#write(`  ${line}\n`)
+      for (const line of wrap(safe(text), this.width(2))) this.write(`  ${line}\n`)
     }
     if (calls.length === 0) return
-    if (text !== "" && !isShown) this.#line(String(message.step), { stage: "model", ink: "cyan", text: safeLine(text) })
+    if (text !== "" && !isShown) this.line(String(message.step), { stage: "model", ink: "cyan", text: safeLine(text) })
     calls.forEach((call, position) => {
       const given = call.rawArguments ?? argumentsOf(call.arguments, this.#schemaOf(call.toolId))
-      this.#line(`${message.step}.${position + 1}`, { stage: "request", ink: "bold", text: `${call.toolId}  ${given}` })
+      this.line(`${message.step}.${position + 1}`, { stage: "request", ink: "bold", text: `${call.toolId}  ${given}` })
     })
   }
 
@@ -210,20 +121,20 @@ export class Screen {
     if (record.type === "Decision" && word !== undefined) {
       const rule = record.rule?.replace(/^grant (?:grant-)?(\w{8}).*$/, "remembered rule $1")
       const text = rule?.startsWith(word.text) === true ? rule : `${word.text}  ${rule ?? detailOf(record)}`
-      this.#line(placeOf(record.operationId), { stage: "gate", ink: word.ink, text })
+      this.line(placeOf(record.operationId), { stage: "gate", ink: word.ink, text })
     } else if (record.type === "Recovery") {
       const text = recoveries.get(record.outcome)
       const subject = record.toolId ?? "a call"
       if (text !== undefined)
-        this.#line(placeOf(record.operationId), { stage: "recover", ink: "yellow", text: `${subject} ${text}` })
+        this.line(placeOf(record.operationId), { stage: "recover", ink: "yellow", text: `${subject} ${text}` })
     } else if (record.type === "Grant") {
       const text = `${record.outcome.toLowerCase()} from now on  ${ApprovalText.showLine(record.rule ?? "")}`
-      this.#line(placeOf(record.operationId), { stage: "rule", ink: "green", text })
+      this.line(placeOf(record.operationId), { stage: "rule", ink: "green", text })
     } else if (record.type === "Resolution") {
       const text = record.outcome === "Happened" ? "it happened" : "it did not happen"
-      this.#line(placeOf(record.operationId), { stage: "settled", ink: "green", text: `${text}, says ${record.by}` })
+      this.line(placeOf(record.operationId), { stage: "settled", ink: "green", text: `${text}, says ${record.by}` })
     } else if (record.type === "Answer") {
-      this.#line(placeOf(record.operationId), {
+      this.line(placeOf(record.operationId), {
         stage: "answer",
         ink: "yellow",
         text: `${record.outcome} by ${record.by}`
@@ -236,12 +147,12 @@ export class Screen {
     const { phase } = call
     if (phase._tag === "Executing") {
       const again = phase.attempt > 1 ? `  attempt ${phase.attempt} of the same operation` : ""
-      this.#line(place, { stage: "run", ink: "blue", text: `${call.toolId}${again}` })
+      this.line(place, { stage: "run", ink: "blue", text: `${call.toolId}${again}` })
     } else if ("output" in phase) {
       const isFine = phase._tag === "Completed" && !phase.output.isError
       const kind = phase._tag === "Completed" ? (isFine ? "ok" : "error") : `${phase._tag} (${phase.reason})`
       const text = `${kind}  ${Message.textOf(phase.output.content)}`
-      this.#line(place, { stage: "result", ink: isFine ? "green" : "red", text })
+      this.line(place, { stage: "result", ink: isFine ? "green" : "red", text })
     }
   }
 
@@ -252,23 +163,6 @@ export class Screen {
     if (usage.inputTokens + usage.outputTokens === 0) return
     const cached = (usage.cachedInputTokens ?? 0) === 0 ? "" : ` (${usage.cachedInputTokens} cached)`
     const text = `${usage.inputTokens} tokens in${cached}, ${usage.outputTokens} out  ${provider}:${model}, step ${step}`
-    this.#line(String(step), { stage: "usage", ink: "dim", text })
-  }
-
-  #line(
-    place: string,
-    { stage, ink, text }: { readonly stage: string; readonly ink: Ink; readonly text: string }
-  ): void {
-    const body = fit(safeLine(text), this.#width(margin))
-    this.#write(`  ${this.#paint("dim", place.padEnd(5))}${this.#paint(ink, stage.padEnd(9))}${body}\n`)
-  }
-
-  #write(text: string): void {
-    this.#isGap = false
-    this.#paper.write(text)
-  }
-
-  #width(taken: number): number {
-    return Math.max(20, this.#paper.columns() - taken)
+    this.line(String(step), { stage: "usage", ink: "dim", text })
   }
 }

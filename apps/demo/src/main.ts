@@ -8,11 +8,11 @@ import { ApprovalPage } from "./ApprovalPage.js"
 import { type CommandLine, CommandLineError, readCommandLine, usage } from "./CommandLine.js"
 import { Conversation, person } from "./Conversation.js"
 import { explain } from "./Explain.js"
-import { openFolder } from "./Folder.js"
-import { takeHands } from "./Hands.js"
-import { chooseModel } from "./Models.js"
+import { type Folder, openFolder } from "./Folder.js"
+import { type Hands, takeHands } from "./Hands.js"
+import { type ChosenModel, chooseModel } from "./Models.js"
 import { openingOf } from "./Opening.js"
-import { readPolicy } from "./Policy.js"
+import { type DemoPolicy, readPolicy } from "./Policy.js"
 import { Screen } from "./Screen.js"
 import { Session } from "./Session.js"
 import { openStorage, type Storage } from "./Storage.js"
@@ -36,33 +36,54 @@ const main = async (): Promise<number> => {
   }
 }
 
-const run = async (wanted: CommandLine, { store }: Storage): Promise<number> => {
+const run = async (wanted: CommandLine, storage: Storage): Promise<number> => {
   const folder = openFolder(wanted)
   const policy = readPolicy(wanted.policy, folder?.path ?? process.cwd())
   policy.plan(wanted.plan)
   const model = await chooseModel(wanted.model, process.env)
-  const weather = wanted.offline ? recordedSource : liveSource(addressesOf(wanted.weather))
   const hands = folder === undefined ? undefined : await takeHands(folder, { policy, wanted })
-  const tools = [...toolsOf({ weather, notes: wanted.notes }), ...(hands?.tools ?? [])]
-  const gate = [policy.gate, ...(hands?.gates ?? [])]
-  const executors = hands?.executors ?? {}
-  const crashPoint = crashAt(wanted.crashAt)
-  const runtime = Runtime.make({ llm: model.llm, gate, tools, executors, store, leaseTtl, crashPoint })
+  try {
+    return await converse(wanted, { storage, folder, policy, model, hands })
+  } finally {
+    await hands?.close()
+  }
+}
 
-  const screen = new Screen(
-    paperFor(wanted),
-    (toolId) => tools.find((tool) => tool.spec().id === toolId)?.spec().inputSchema
-  )
+interface Parts {
+  readonly storage: Storage
+  readonly folder: Folder | undefined
+  readonly policy: DemoPolicy
+  readonly model: ChosenModel
+  readonly hands: Hands | undefined
+}
+
+const converse = async (wanted: CommandLine, parts: Parts): Promise<number> => {
+  const { folder, policy, model, hands } = parts
+  const { store } = parts.storage
+  const weather = wanted.offline ? recordedSource : liveSource(addressesOf(wanted.weather))
+  const tools = [...toolsOf({ weather, notes: wanted.notes }), ...(hands?.tools ?? [])]
+  const schemaOf = (id: string) => tools.find((tool) => tool.spec().id === id)?.spec().inputSchema
+  const runtime = Runtime.make({
+    llm: model.llm,
+    gate: [policy.gate, ...(hands?.gates ?? [])],
+    tools,
+    executors: hands?.executors ?? {},
+    store,
+    leaseTtl,
+    crashPoint: crashAt(wanted.crashAt)
+  })
+
+  const screen = new Screen(paperFor(wanted), schemaOf)
   const threads = new Threads(store)
+  const shared = { runtime, screen, threads }
   const console = new Console(() => session.interrupt())
   const explaining = { gate: policy.gate, tools, screen }
   const page = new ApprovalPage({ screen, folder: folder?.path })
-  const approval = new Approval({ ...explaining, ask: console.ask, threads, runtime, page })
+  const approval = new Approval({ ...explaining, ...shared, ask: console.ask, page, folder: folder?.path })
   const snapshot = snapshotFor(model.binding, { hasFolder: folder !== undefined })
-  const parts = { runtime, screen, threads }
-  const conversation = new Conversation({ ...parts, snapshot, ...(console.isAttended ? { approval } : {}) })
+  const conversation = new Conversation({ ...shared, snapshot, ...(console.isAttended ? { approval } : {}) })
   const terminal = new Terminal({
-    ...parts,
+    ...shared,
     person,
     policy,
     conversation,
@@ -92,7 +113,6 @@ const run = async (wanted: CommandLine, { store }: Storage): Promise<number> => 
   } finally {
     console.close()
     await runtime.close({ grace: 1_000 })
-    await hands?.close()
   }
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import { type Running, start, type StartOptions } from "./world.js"
+import { type Running, start, type StartOptions, weatherServer } from "./world.js"
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -51,6 +51,20 @@ describe("the bundled example", () => {
     expect((await talk.finished).code).toBe(0)
     expect(readdirSync(folder)).toEqual(["project"])
     expect(treeOf(example)).toEqual(before)
+  })
+
+  it("is gone after a signal too", async () => {
+    const server = await weatherServer({})
+    try {
+      const environment = { TMPDIR: folder, OPEN_METEO_URL: server.url }
+      const running = start(["weather in Lisbon"], { environment })
+      await running.shown("run      get_weather")
+      running.end()
+      expect((await running.finished).code).toBe(143)
+      expect(readdirSync(folder).filter((name) => name.startsWith("toolwright-example-"))).toEqual([])
+    } finally {
+      server.close()
+    }
   })
 
   it("is gone after Ctrl-C too, and stays where --keep asks for it", async () => {

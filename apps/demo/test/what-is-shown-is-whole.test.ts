@@ -48,12 +48,13 @@ describe("a difference", () => {
     expect(await shown("same\n", "same\n")).toEqual([])
   })
 
-  it("[H8] writes out what would hide: directions, blanks of no width, carriage returns", async () => {
+  it("[H8] writes out what would hide: directions, blanks of no width or at the end, carriage returns", async () => {
     expect(await shown("admin\n", "ad\u200bmin\u202e\r\n")).toEqual([
       "@@ -1,1 +1,1 @@",
       "-admin",
       "+ad⟨U+200B⟩min⟨U+202E⟩⟨U+000D⟩"
     ])
+    expect(await shown("a\n", "a  \n")).toEqual(["@@ -1,1 +1,1 @@", "-a", "+a⟨U+0020⟩⟨U+0020⟩"])
   })
 
   it("[H8] holds both texts whole", async () => {

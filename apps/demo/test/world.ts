@@ -19,6 +19,7 @@ export interface Running {
   readonly soFar: () => string
   readonly type: (text: string) => void
   readonly interrupt: () => void
+  readonly end: () => void
 }
 
 export interface StartOptions {
@@ -78,7 +79,8 @@ export const start = (words: ReadonlyArray<string>, options: StartOptions = {}):
     shown,
     soFar,
     type: (text) => void child.stdin.write(text),
-    interrupt: () => void child.kill("SIGINT")
+    interrupt: () => void child.kill("SIGINT"),
+    end: () => void child.kill("SIGTERM")
   }
 }
 

@@ -5,7 +5,7 @@
  * Does not decide and does not run.
  */
 import { ApprovalText } from "@toolwright/permissions"
-import type { InkedLine } from "../Screen.js"
+import type { InkedLine } from "../Page.js"
 
 export const commandsIn = async (line: string): Promise<ReadonlyArray<InkedLine>> => {
   const { ShellCommand } = await import("@toolwright/permissions/shell")

@@ -6,7 +6,7 @@
  * Does not read files.
  */
 import { ApprovalText } from "@toolwright/permissions"
-import type { InkedLine } from "../Screen.js"
+import type { InkedLine } from "../Page.js"
 
 const around = 3
 
@@ -34,7 +34,11 @@ const all = (sign: "-" | "+", text: string): ReadonlyArray<string> =>
         .split("\n")
         .map((line) => `${sign}${line}`)
 
-const inked = (line: string): InkedLine => ({ ink: inkOf(line), text: ApprovalText.show(line) })
+const inked = (line: string): InkedLine => ({ ink: inkOf(line), text: endShown(ApprovalText.show(line)) })
+
+/** Blanks at the end of a changed line are seen by nobody, and may be the change. */
+const endShown = (line: string): string =>
+  /^[-+]/.test(line) ? line.replace(/(?<=.) +$/, (blanks) => "⟨U+0020⟩".repeat(blanks.length)) : line
 
 const inkOf = (line: string): InkedLine["ink"] =>
   line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : line.startsWith("\\") ? "dim" : "plain"
