@@ -37,13 +37,14 @@ export const summaryOf = (done: ReadonlyArray<Part>): string =>
 const notUnderstood = (said: ReadonlyArray<string>, hasFolder: boolean): string =>
   [
     ...said.map((text) => `I did not understand “${text}”.`),
-    "I work offline and know five things: the weather (“weather in Lisbon and Oslo”), arithmetic (“17% of 2380”), the time (“time in Tokyo”), notes (“save that as a note”) and the shopping list (“add milk to the list”).",
+    "I work offline and understand a little English, such as:",
+    "  weather in Lisbon and Oslo · 17% of 2380 · time in Tokyo · save that as a note · add milk to the list",
     ...(hasFolder
       ? [
-          "On the folder I list, find (“find TODO”), read (“read src/price.js”), replace (“replace `a` with `b` in src/price.js”), write, move and delete, run commands (“run `ls -l`”) and the tests, and try to “fix the failing test”."
+          "  list · find TODO · read FILE · replace `a` with `b` in FILE · run the tests · fix the failing test · run `ls -l`"
         ]
       : [])
-  ].join(" ")
+  ].join("\n")
 
 const sentence = (exchange: Exchange): string => {
   const { data } = exchange
