@@ -104,7 +104,7 @@ export class Screen extends Page {
     const text = Message.textOf(message.content)
     const isShown = this.#stream.finish(text)
     if (calls.length === 0 && !isShown) {
-      this.gap()
+      this.needGap()
       for (const line of wrap(safe(text), this.width(2))) this.write(`  ${line}\n`)
     }
     if (calls.length === 0) return
