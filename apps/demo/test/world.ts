@@ -2,6 +2,7 @@ import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { createServer, type Server } from "node:http"
 import { fileURLToPath } from "node:url"
+import { onTestFinished } from "vitest"
 
 const main = fileURLToPath(new URL("../dist/main.js", import.meta.url))
 
@@ -57,6 +58,8 @@ export const start = (words: ReadonlyArray<string>, options: StartOptions = {}):
     child.on("error", reject)
     child.on("close", (code) => resolve({ code, out, err }))
   })
+  // A test that fails leaves nobody at a terminal that waits for ever.
+  onTestFinished(() => void child.kill("SIGKILL"))
   if (options.terminal !== true) child.stdin.end(options.input ?? "")
   // oxlint-disable-next-line no-control-regex -- colours and moves begin with a control character
   const soFar = (): string => `${out}${err}`.replaceAll(/\u001b\[[\d;]*[A-Za-z]/g, "")
