@@ -102,6 +102,9 @@ const converse = async (wanted: CommandLine, parts: Parts): Promise<number> => {
 
   try {
     for (const warning of hands?.warnings ?? []) screen.note(warning, "yellow")
+    // A talk begins with them; of a scratch copy nothing else has to be known.
+    const isTalk = wanted.request === "" && console.isAttended
+    if (!isTalk && wanted.workspace !== undefined) for (const one of hands?.remarks ?? []) screen.note(one, "yellow")
     if (wanted.action !== undefined) return await terminal.act(wanted, wanted.action)
     await terminal.open(wanted, session)
     if (wanted.request !== "") await session.once(wanted.request)
