@@ -5,11 +5,14 @@
  * question that somebody else has answered meanwhile is called off.
  * Does not answer the runtime: it gives the answer back.
  */
+import { join } from "node:path"
 import { ApprovalText } from "@toolwright/permissions"
 import type { PromiseRuntime } from "@toolwright/runtime"
-import { type ResumeTicket, ToolArgs } from "@toolwright/runtime-contract"
+import { type Json, type ResumeTicket, ToolArgs } from "@toolwright/runtime-contract"
+import type { ApprovalPage, ShownCall } from "./ApprovalPage.js"
 import { explainCall, type Explaining } from "./Explain.js"
 import type { Ask } from "./internal/console.js"
+import { askPerson } from "./Question.js"
 import { askToRemember, type Remember } from "./Remembering.js"
 import type { Threads } from "./Threads.js"
 
@@ -25,6 +28,9 @@ export interface ApprovalOptions extends Explaining {
   readonly ask: Ask
   readonly threads: Threads
   readonly runtime: PromiseRuntime
+  readonly page: ApprovalPage
+  /** Absent: there is none. */
+  readonly folder: string | undefined
 }
 
 /** Milliseconds between two looks whether somebody else has answered. */
@@ -48,7 +54,8 @@ export class Approval {
     const calledOff = new AbortController()
     const watch = setInterval(() => void this.#look(ticket.id, calledOff), lookEvery)
     try {
-      this.#options.screen.ticket(ticket, this.#specOf(ticket)?.inputSchema)
+      if (ticket.kind === "Client") return await this.#inform(ticket, calledOff.signal)
+      await this.#options.page.show(await this.#shown(ticket))
       return await this.#ask(ticket, calledOff.signal)
     } finally {
       clearInterval(watch)
@@ -62,12 +69,20 @@ export class Approval {
   }
 
   async #ask(ticket: ResumeTicket.ResumeTicket, calledOff: AbortSignal): Promise<Verdict> {
-    const { ask } = this.#options
+    const { ask, page } = this.#options
+    let seen = await page.changeNow({ ticket, arguments: ticket.arguments })
     for (;;) {
       const line = await ask(question, { calledOff, isFresh: true })
       if (calledOff.aborted) return { _tag: "Elsewhere" }
       if (line === undefined) return { _tag: "Cancelled" }
       const said = readAnswer(line)
+      const now = await page.changeNow({ ticket, arguments: ticket.arguments })
+      if ((said === "yes" || said === "always") && now !== seen) {
+        seen = now
+        this.#options.screen.note("The file has changed meanwhile. This is what would happen now:", "yellow")
+        await page.show(await this.#shown(ticket))
+        continue
+      }
       if (said === "yes") return { _tag: "Answer", answer: { _tag: "Allow" } }
       if (said === "no") return { _tag: "Answer", answer: { _tag: "Deny", reason: "the person said no" } }
       if (said === "later") return { _tag: "Later" }
@@ -75,11 +90,11 @@ export class Approval {
         const remember = await askToRemember(ticket, { ...this.#options, calledOff })
         if (remember !== undefined) return { _tag: "Answer", answer: { _tag: "Allow" }, remember }
       }
-      if (said === "why") await explainCall({ toolId: ticket.toolId, arguments: ticket.arguments }, this.#options)
+      if (said === "why") await this.#why(ticket)
       if (said === "edit") {
         const answer = await this.#edit(ticket, calledOff)
         if (answer !== undefined) return { _tag: "Answer", answer }
-        if (!calledOff.aborted) this.#options.screen.ticket(ticket, this.#specOf(ticket)?.inputSchema)
+        if (!calledOff.aborted) await page.show(await this.#shown(ticket))
       }
     }
   }
@@ -89,7 +104,7 @@ export class Approval {
     ticket: ResumeTicket.ResumeTicket,
     calledOff: AbortSignal
   ): Promise<ResumeTicket.ResumeAnswer | undefined> {
-    const { ask, screen } = this.#options
+    const { ask, page, screen } = this.#options
     const spec = this.#specOf(ticket)
     let text = JSON.stringify(ticket.arguments)
     while (spec !== undefined) {
@@ -101,12 +116,33 @@ export class Approval {
         screen.note(ApprovalText.show(parsed.error.message), "red")
         continue
       }
-      screen.proposal(ticket, { arguments: parsed.value, schema: spec.inputSchema })
+      await page.propose(await this.#shown(ticket, parsed.value))
       const sure = await ask("  Run this instead? [y]es, [e]dit again, [n]o › ", { calledOff, isFresh: true })
       if (sure === undefined || readAnswer(sure) === "no") return undefined
       if (readAnswer(sure) === "yes") return { _tag: "Edit", arguments: parsed.value }
     }
     return undefined
+  }
+
+  /** The gate's answer to the same call, from where a command would run. */
+  async #why({ toolId, threadId, arguments: given }: ResumeTicket.ResumeTicket): Promise<void> {
+    const { folder, threads } = this.#options
+    const isCommand = folder !== undefined && toolId === "bash"
+    const directory = isCommand ? join(folder, await threads.directory(threadId)) : undefined
+    await explainCall({ toolId, arguments: given, directory }, this.#options)
+  }
+
+  /** What only a person knows: an answer in place of a permission. */
+  async #inform(ticket: ResumeTicket.ResumeTicket, calledOff: AbortSignal): Promise<Verdict> {
+    const answer = await askPerson(ticket, { ...this.#options, calledOff })
+    if (calledOff.aborted) return { _tag: "Elsewhere" }
+    if (answer === undefined) return { _tag: "Cancelled" }
+    return answer === "later" ? { _tag: "Later" } : { _tag: "Answer", answer }
+  }
+
+  async #shown(ticket: ResumeTicket.ResumeTicket, given: Json.JsonObject = ticket.arguments): Promise<ShownCall> {
+    const directory = await this.#options.threads.directory(ticket.threadId)
+    return { ticket, arguments: given, schema: this.#specOf(ticket)?.inputSchema, directory }
   }
 
   #specOf({ toolId }: ResumeTicket.ResumeTicket) {

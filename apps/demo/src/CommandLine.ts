@@ -31,6 +31,14 @@ export interface CommandLine {
   /** The beginning of a thread's id, or the newest thread; absent: a new one. */
   readonly thread: string | { readonly newest: true } | undefined
   readonly crashAt: CrashPoint.CrashPointName | undefined
+  /** The folder to work on; absent: a scratch copy of the example project, or none where threads outlive the process. */
+  readonly workspace: string | undefined
+  /** Leave the scratch copy where it is. */
+  readonly keep: boolean
+  /** Nothing that writes. */
+  readonly plan: boolean
+  /** Run the tools of the folder without a sandbox. */
+  readonly unsafeLocal: boolean
   readonly action: Action | undefined
   /** Empty: a conversation. */
   readonly request: string
@@ -42,9 +50,15 @@ export class CommandLineError extends Error {
 
 export const usage = `toolwright demo: a conversation with an agent that calls tools
 
-  npm start                          talk; /help inside
+  npm start                          talk, and work on a scratch copy of a small project; /help inside
+  npm start -- --workspace DIR       work on a folder of your own
   npm start -- "REQUEST"             one turn, then exit
   echo "REQUEST" | npm start         one turn for each line, nobody to approve
+
+  --workspace DIR  read, search, edit and run commands in this folder, in a sandbox
+  --plan          nothing that writes: look, and say what would be done
+  --keep          leave the scratch copy of the example project where it is
+  --unsafe-local  without a sandbox: commands run with all your rights, and each is asked about
 
   --model PROVIDER:NAME  openai:NAME, anthropic:NAME, local:NAME or offline
   --policy FILE   who may call what (default: the policy.json of the demo)
@@ -67,7 +81,8 @@ export const usage = `toolwright demo: a conversation with an agent that calls t
   OPENAI_BASE_URL                     talk to a server of your own
   OPEN_METEO_URL                      an Open-Meteo of your own instead of the public one
 
-Try: npm start -- "weather in Lisbon and Oslo, then what is 17% of 2380"
+Try: npm start -- "run the tests"
+     npm start -- "weather in Lisbon and Oslo, then what is 17% of 2380"
 `
 
 const flags = [
@@ -79,7 +94,10 @@ const flags = [
   "--threads",
   "--cancel",
   "--steer",
-  "--explain"
+  "--explain",
+  "--plan",
+  "--keep",
+  "--unsafe-local"
 ]
 
 /** Options with a value behind them, and what it is. */
@@ -89,7 +107,8 @@ const valued = {
   "--policy": "FILE",
   "--db": "FILE",
   "--thread": "ID",
-  "--crash-at": "POINT"
+  "--crash-at": "POINT",
+  "--workspace": "DIR"
 } as const
 
 type Valued = keyof typeof valued
@@ -122,6 +141,10 @@ export const readCommandLine = (
     db: values["--db"],
     thread,
     crashAt: crashPoint(values["--crash-at"]),
+    workspace: values["--workspace"],
+    keep: given.has("--keep"),
+    plan: given.has("--plan"),
+    unsafeLocal: given.has("--unsafe-local"),
     action,
     request
   }
@@ -175,6 +198,8 @@ const checkTogether = ({ given, values, request }: Words): void => {
   const needsFile = kept ?? (values["--thread"] === undefined ? undefined : "--thread")
   if (needsFile !== undefined && values["--db"] === undefined)
     throw new CommandLineError(`${needsFile}: expected --db FILE beside it`)
+  if (given.has("--keep") && (values["--workspace"] ?? values["--db"]) !== undefined)
+    throw new CommandLineError("--keep: expected neither --workspace nor --db beside it; there is no scratch copy")
   const said = ["--steer", "--explain"].find((flag) => given.has(flag))
   if (said !== undefined && request === "") throw new CommandLineError(`${said}: expected a text behind it`)
 }

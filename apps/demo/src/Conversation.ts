@@ -132,7 +132,8 @@ export class Conversation {
     const { approval } = this.#options
     // While somebody thinks nothing runs, so cancelling is only remembered.
     this.#stop = () => {}
-    if (approval === undefined) return undefined
+    if (approval === undefined)
+      return ticket.kind === "Client" ? this.#resume(ticket, { _tag: "Answer", answer: nobody }) : undefined
     const verdict = this.#isCancelled ? ({ _tag: "Cancelled" } as const) : await approval.decide(ticket)
     if (this.#isCancelled || verdict._tag === "Cancelled") return this.#abandon(threadId)
     if (verdict._tag === "Later") return undefined
@@ -196,6 +197,9 @@ export class Conversation {
     return outcome
   }
 }
+
+/** Where nobody is there, a question of the model is not left open. */
+const nobody = { _tag: "Deny", reason: "nobody is there to answer" } as const
 
 /** In words, why a run could not begin; `undefined` for another error. */
 export const busyText = (error: unknown): string | undefined => {

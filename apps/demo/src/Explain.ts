@@ -29,13 +29,15 @@ export const explain = async (text: string, explaining: Explaining): Promise<voi
 interface ImaginedCall {
   readonly toolId: string
   readonly arguments: string | Json.JsonObject
+  /** Where its relative paths start, absolute; default the folder. */
+  readonly directory?: string | undefined
 }
 
 const readCalls = (text: string, tools: ReadonlyArray<RawTool.RawTool>): ReadonlyArray<ImaginedCall> => {
   const [toolId = "", json = ""] = text.trim().split(/\s+(.*)/s)
   if (json.startsWith("{") || tools.some((tool) => tool.spec().id === text.trim())) return [{ toolId, arguments: json }]
   const asked = new Transcript([{ role: "user", id: "explain/input", content: [{ type: "text", text }] }])
-  return planTurn(remember(asked), { mayCall: true }).calls
+  return planTurn(remember(asked), { mayCall: true, hasFolder: tools.some((tool) => tool.spec().id === "read") }).calls
 }
 
 /** What the gate says of one call. It is judged as it would be: parsed and normalised. */
@@ -52,7 +54,8 @@ export const explainCall = async (
     const why = ApprovalText.show(parsed.error.message)
     return screen.note(`not run: the arguments do not fit, so no rule is asked\n${why}`, "red")
   }
-  const asked = { toolId: call.toolId, arguments: parsed.value }
+  const place = call.directory === undefined ? {} : { directory: call.directory }
+  const asked = { toolId: call.toolId, arguments: parsed.value, ...place }
   const { decision, opinions, grants } = await gate.explain(asked, await remembered())
   screen.note(`${decision.behavior}: decided by ${ApprovalText.showLine(decision.rule)}`, inks[decision.behavior])
   screen.note(`because ${ApprovalText.showLine(decision.reason)}`)

@@ -11,7 +11,13 @@ import { planTurn, type Turn } from "./internal/planTurn.js"
 
 export const offlineModel: LlmExecutor.LlmExecutor = {
   stream: (request) =>
-    speak(planTurn(remember(request.messages), { mayCall: request.toolChoice !== "none" }), request.step)
+    speak(
+      planTurn(remember(request.messages), {
+        mayCall: request.toolChoice !== "none",
+        hasFolder: request.tools.some(({ id }) => id === "read")
+      }),
+      request.step
+    )
 }
 
 /** In pieces, as providers do. */

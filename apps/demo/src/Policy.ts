@@ -1,20 +1,60 @@
 /**
- * The permission policy of the demo: a file, read once at the start.
+ * The permission policy of the demo: a file, read once at the start, and whether anything may write at the moment.
  *
- * Guarantees: a file that cannot be read stops the demo with its line and column, before anything runs.
+ * Guarantees: a file that cannot be read stops the demo with its line and column, before anything runs; plan mode is the
+ * same policy in another mode, so whatever the file denies stays denied.
  * Does not decide about calls: the gate that is made of it does.
  */
 import { readFileSync } from "node:fs"
-import { PermissionGate, PolicyFile } from "@toolwright/permissions"
+import { join } from "node:path"
+import { ShellDirectory } from "@toolwright/builtin-tools/shell"
+import { PermissionGate, Policy, PolicyFile, UrlGuard } from "@toolwright/permissions"
+import type { PermissionGate as Gate } from "@toolwright/runtime-contract"
 import { CommandLineError } from "./CommandLine.js"
 
-/** Throws `CommandLineError`. */
-export const readPolicy = (file: string): PermissionGate.PolicyGate => {
+export interface DemoPolicy {
+  readonly gate: PermissionGate.PolicyGate
+  /** Why the host of a page, or of a redirect on the way to it, may not be contacted. */
+  readonly refuses: (url: URL, first: URL) => string | undefined
+  readonly isPlan: boolean
+  /** Nothing that writes, or what the file says. */
+  readonly plan: (isOn: boolean) => void
+}
+
+/** `workspace` is where relative paths start. Throws `CommandLineError`. */
+export const readPolicy = (file: string, workspace: string): DemoPolicy => {
   try {
-    const policy = PolicyFile.parse(readFileSync(file, "utf8"), { file })
-    return PermissionGate.fromPolicy(policy, { id: "demo", workspace: process.cwd() })
+    const text = readFileSync(file, "utf8")
+    const policy = PolicyFile.parse(text, { file })
+    const planning = JSON.stringify({ ...policy, mode: "plan" })
+    const { gate, replace } = PermissionGate.replaceable(text, {
+      id: "demo",
+      workspace,
+      file,
+      directory: (call) => directoryOf(call, workspace)
+    })
+    const guard = UrlGuard.make(Policy.compile(policy, { workspace }), { toolId: "web_fetch" })
+    let isPlan = policy.mode === "plan"
+    return {
+      gate,
+      refuses: (url, first) => guard({ url, admitted: first }),
+      get isPlan() {
+        return isPlan
+      },
+      plan: (isOn) => {
+        const problem = replace(isOn ? planning : text)
+        if (problem !== undefined) throw problem
+        isPlan = isOn || policy.mode === "plan"
+      }
+    }
   } catch (cause) {
     const problem = cause instanceof Error ? cause.message : String(cause)
     throw new CommandLineError(`the policy cannot be used\n${problem}`, { cause })
   }
+}
+
+/** Relative paths of a command start where the last one of its thread ended. */
+const directoryOf = ({ tool, state }: Gate.GateCall, workspace: string): string | undefined => {
+  if (tool.id !== "bash") return undefined
+  return join(workspace, state.get(ShellDirectory) ?? ".")
 }

@@ -5,9 +5,9 @@
  * them, 1 when a run did not come to its own end, else 0.
  * Does not run anything itself.
  */
-import type { LlmExecutor } from "@toolwright/runtime-contract"
 import { busyText, type Conversation, type Standing } from "./Conversation.js"
 import type { Console } from "./internal/console.js"
+import type { Opening } from "./Opening.js"
 import type { Screen } from "./Screen.js"
 import { shortId } from "./Threads.js"
 
@@ -21,18 +21,23 @@ export interface SessionOptions {
   readonly print: (text: string) => void
   /** By their first word. */
   readonly commands: Readonly<Record<string, Command>>
-  readonly model: LlmExecutor.ModelBinding
+  readonly opening: Opening
+  /** What stands before a request. */
+  readonly prompt: () => string
 }
 
 const interrupted = 130
 
-const help = [
-  "Ask for the weather, arithmetic, the time, a note, or an entry of the shopping list.",
-  "/threads lists, /thread ID goes on with one, /new begins one. /steer TEXT and /cancel reach an open run, also of another terminal. /settle asks about what may have happened. /rules lists what is allowed from now on, /forget ID takes it back. /explain REQUEST says what the policy thinks. /json prints the transcript, /quit ends; so does Ctrl-D."
-].join("\n")
-
-const nameOf = ({ provider, model }: LlmExecutor.ModelBinding): string =>
-  provider === "offline" ? "an offline model" : `the model ${provider}:${model}`
+const help: ReadonlyArray<readonly [name: string, text: string]> = [
+  ["/plan", "nothing that writes from now on; /plan off ends it"],
+  ["/new", "begins another thread; /threads lists them, /thread ID goes on with one"],
+  ["/rules", "what is allowed from now on; /forget ID takes it back"],
+  ["/explain", "REQUEST: what the policy says of it; nothing runs"],
+  ["/steer", "TEXT: says something to the open run, /cancel ends it, also those of another terminal"],
+  ["/settle", "asks about what may have happened"],
+  ["/json", "prints the transcript"],
+  ["/quit", "ends; so does Ctrl-D"]
+]
 
 export class Session {
   exitCode = 0
@@ -65,12 +70,15 @@ export class Session {
   }
 
   async talk(): Promise<void> {
-    const { console, screen, model } = this.#options
-    screen.note(`toolwright demo: an agent with five tools, ${nameOf(model)} and a permission gate`, "bold")
-    screen.note(help)
+    const { console, screen, opening, prompt } = this.#options
+    screen.note(opening.title, "bold")
+    screen.items(opening.facts)
+    screen.gap()
+    for (const example of opening.examples) screen.note(example)
+    screen.note("/help lists the commands, /quit ends.")
     while (!this.#isOver) {
       screen.gap()
-      const line = (await console.ask("› "))?.trim()
+      const line = (await console.ask(prompt()))?.trim()
       if (line === undefined || line === "/quit" || line === "/exit") return
       if (line.startsWith("/")) await this.#command(line)
       else if (line !== "") {
@@ -103,7 +111,7 @@ export class Session {
     if (name === "json") return print(this.transcript())
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined
     try {
-      if ((await command?.(words.trim())) !== true) screen.note(help)
+      if ((await command?.(words.trim())) !== true) screen.items(help)
     } catch (error) {
       screen.note(error instanceof Error ? error.message : String(error), "red")
     }

@@ -9,6 +9,7 @@ import type { CommandLine, Action } from "./CommandLine.js"
 import { cancelRun, type CommandOptions, listThreads, steerRun } from "./Commands.js"
 import type { Conversation } from "./Conversation.js"
 import type { Console } from "./internal/console.js"
+import type { DemoPolicy } from "./Policy.js"
 import { recover, waitingLines } from "./Recovery.js"
 import { forgetRule, listRules } from "./Remembering.js"
 import type { Command, Session } from "./Session.js"
@@ -18,6 +19,7 @@ export interface TerminalOptions extends CommandOptions {
   readonly conversation: Conversation
   readonly console: Console
   readonly explain: (text: string) => Promise<void>
+  readonly policy: DemoPolicy
 }
 
 export class Terminal {
@@ -87,6 +89,14 @@ export class Terminal {
       if (id === "") return false
       await forgetRule({ id, threadId: conversation.threadId, by: person }, this.#options)
       return true
+    },
+    plan: (word) => {
+      const { policy, screen } = this.#options
+      if (word !== "" && word !== "on" && word !== "off") return Promise.resolve(false)
+      policy.plan(word !== "off")
+      if (policy.isPlan) screen.note("Plan mode: nothing that writes runs. /plan off ends it.", "yellow")
+      else screen.note("Plan mode is off: the policy decides.", "green")
+      return Promise.resolve(true)
     },
     explain: async (text) => {
       if (text === "") return false

@@ -4,7 +4,8 @@
  * Guarantees: read from the store at each question; an id may be written by its beginning, if only one begins so.
  * Does not drive or change a thread.
  */
-import { Message, type ResumeTicket, type StoreError, type ThreadStore } from "@toolwright/runtime-contract"
+import { ShellDirectory } from "@toolwright/builtin-tools/shell"
+import { Message, type ResumeTicket, type StoreError, ThreadStore } from "@toolwright/runtime-contract"
 import * as Effect from "effect/Effect"
 import { CommandLineError } from "./CommandLine.js"
 
@@ -50,6 +51,14 @@ export class Threads {
 
   view(threadId: string): Promise<ThreadStore.ThreadView | undefined> {
     return ask(this.#store.load(threadId))
+  }
+
+  /** Where the next command of a thread would run, from its folder. */
+  async directory(threadId: string): Promise<string> {
+    const value = (await this.view(threadId))?.state.get(
+      ThreadStore.stateKeyOf(ShellDirectory.scope, ShellDirectory.name)
+    )
+    return typeof value === "string" ? value : "."
   }
 
   /** The ticket as it stands now. */

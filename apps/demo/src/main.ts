@@ -4,12 +4,16 @@
 import { Runtime } from "@toolwright/runtime"
 import { snapshotFor, toolsOf } from "./Agent.js"
 import { Approval } from "./Approval.js"
+import { ApprovalPage } from "./ApprovalPage.js"
 import { type CommandLine, CommandLineError, readCommandLine, usage } from "./CommandLine.js"
 import { Conversation, person } from "./Conversation.js"
 import { explain } from "./Explain.js"
+import { type Folder, openFolder } from "./Folder.js"
+import { type Hands, takeHands } from "./Hands.js"
+import { type ChosenModel, chooseModel } from "./Models.js"
+import { openingOf } from "./Opening.js"
+import { type DemoPolicy, readPolicy } from "./Policy.js"
 import { rememberedFor } from "./Remembering.js"
-import { chooseModel } from "./Models.js"
-import { readPolicy } from "./Policy.js"
 import { Screen } from "./Screen.js"
 import { Session } from "./Session.js"
 import { openStorage, type Storage } from "./Storage.js"
@@ -33,25 +37,57 @@ const main = async (): Promise<number> => {
   }
 }
 
-const run = async (wanted: CommandLine, { store }: Storage): Promise<number> => {
-  const gate = readPolicy(wanted.policy)
+const run = async (wanted: CommandLine, storage: Storage): Promise<number> => {
+  const folder = openFolder(wanted)
+  const policy = readPolicy(wanted.policy, folder?.path ?? process.cwd())
+  policy.plan(wanted.plan)
   const model = await chooseModel(wanted.model, process.env)
-  const weather = wanted.offline ? recordedSource : liveSource(addressesOf(wanted.weather))
-  const tools = toolsOf({ weather, notes: wanted.notes })
-  const runtime = Runtime.make({ llm: model.llm, gate, tools, store, leaseTtl, crashPoint: crashAt(wanted.crashAt) })
+  const hands = folder === undefined ? undefined : await takeHands(folder, { policy, wanted })
+  try {
+    return await converse(wanted, { storage, folder, policy, model, hands })
+  } finally {
+    await hands?.close()
+  }
+}
 
-  const screen = new Screen(paperFor(wanted))
+interface Parts {
+  readonly storage: Storage
+  readonly folder: Folder | undefined
+  readonly policy: DemoPolicy
+  readonly model: ChosenModel
+  readonly hands: Hands | undefined
+}
+
+const converse = async (wanted: CommandLine, parts: Parts): Promise<number> => {
+  const { folder, policy, model, hands } = parts
+  const { store } = parts.storage
+  const weather = wanted.offline ? recordedSource : liveSource(addressesOf(wanted.weather))
+  const tools = [...toolsOf({ weather, notes: wanted.notes }), ...(hands?.tools ?? [])]
+  const schemaOf = (id: string) => tools.find((tool) => tool.spec().id === id)?.spec().inputSchema
+  const runtime = Runtime.make({
+    llm: model.llm,
+    gate: [policy.gate, ...(hands?.gates ?? [])],
+    tools,
+    executors: hands?.executors ?? {},
+    store,
+    leaseTtl,
+    crashPoint: crashAt(wanted.crashAt)
+  })
+
+  const screen = new Screen(paperFor(wanted), schemaOf)
   const threads = new Threads(store)
+  const shared = { runtime, screen, threads }
   const console = new Console(() => session.interrupt())
   const remembered = () => rememberedFor({ principal: person, threadId: conversation.threadId }, runtime)
-  const explaining = { gate, tools, screen, remembered }
-  const approval = new Approval({ ...explaining, ask: console.ask, threads, runtime })
-  const snapshot = snapshotFor(model.binding)
-  const parts = { runtime, screen, threads }
-  const conversation = new Conversation({ ...parts, snapshot, ...(console.isAttended ? { approval } : {}) })
+  const explaining = { gate: policy.gate, tools, screen, remembered }
+  const page = new ApprovalPage({ screen, folder: folder?.path })
+  const approval = new Approval({ ...explaining, ...shared, ask: console.ask, page, folder: folder?.path })
+  const snapshot = snapshotFor(model.binding, { hasFolder: folder !== undefined })
+  const conversation = new Conversation({ ...shared, snapshot, ...(console.isAttended ? { approval } : {}) })
   const terminal = new Terminal({
-    ...parts,
+    ...shared,
     person,
+    policy,
     conversation,
     console,
     explain: (text) => explain(text, explaining)
@@ -62,16 +98,22 @@ const run = async (wanted: CommandLine, { store }: Storage): Promise<number> => 
     screen,
     print,
     commands: terminal.commands,
-    model: model.binding
+    opening: openingOf({ model: model.binding, tools: snapshot.tools.length, folder, hands }),
+    prompt: () => (policy.isPlan ? "plan › " : "› ")
   })
 
   try {
+    for (const warning of hands?.warnings ?? []) screen.note(warning, "yellow")
+    // A talk begins with them; of a scratch copy nothing else has to be known.
+    const isTalk = wanted.request === "" && console.isAttended
+    if (!isTalk && wanted.workspace !== undefined) for (const one of hands?.remarks ?? []) screen.note(one, "yellow")
     if (wanted.action !== undefined) return await terminal.act(wanted, wanted.action)
     await terminal.open(wanted, session)
     if (wanted.request !== "") await session.once(wanted.request)
     else if (console.isAttended) await session.talk()
     else await session.eachLine()
     if (wanted.json) print(session.transcript())
+    if (folder?.isCopy === true && folder.isKept) screen.note(`The scratch copy stays in ${folder.path}`)
     return session.exitCode
   } finally {
     console.close()

@@ -41,6 +41,41 @@ describe("a turn with a real model", () => {
     ])
   })
 
+  it("[L7] works on a folder with the same tools, and is told what they found", async () => {
+    const call = { id: "c1", name: "grep", arguments: '{"pattern":"TODO","path":"src"}' }
+    server.reply(
+      { frames: framesOf("chat", { calls: [call] }) },
+      { frames: framesOf("chat", { text: "Two are left." }) }
+    )
+    const asked = ["--offline", "--model", "local:m", "what is left to do?"]
+    const { code, out } = await start(asked, { environment: { OPENAI_BASE_URL: server.url } }).finished
+    expect(code).toBe(0)
+    expect(out).toContain("Two are left.")
+    const { tools } = (await server.request(0)).body as { tools: ReadonlyArray<{ function: { name: string } }> }
+    expect(tools.map((tool) => tool.function.name)).toEqual([
+      "get_weather",
+      "calculate",
+      "current_time",
+      "save_note",
+      "add_to_list",
+      "read",
+      "write",
+      "edit",
+      "move",
+      "delete",
+      "list",
+      "glob",
+      "grep",
+      "bash",
+      "web_fetch",
+      "todo",
+      "ask_user"
+    ])
+    expect(JSON.stringify((await server.request(1)).body)).toContain(
+      "src/receipt.js:9:  // TODO: say when the shop closes."
+    )
+  })
+
   it("[L4] shows words while they come, and says so where a new attempt makes them void", async () => {
     const broken = framesOf("chat", { text: "The sum is three " }).slice(0, 4)
     server.reply({ frames: sum }, { frames: broken, afterwards: "reset" })

@@ -112,7 +112,9 @@ describe("the policy file", () => {
         "  because a note is no place for a password",
         '  - deny save_note(text ~ "*password*"): matches',
         "  - ask save_note: matches",
-        "  - 4 of 6 rules name another tool",
+        '  - deny *(path ~ ".git/**"): does not match (path ~ ".git/**")',
+        '  - deny *(path ~ ".env"): does not match (path ~ ".env")',
+        "  - 27 of 31 rules name another tool",
         ""
       ].join("\n")
     )

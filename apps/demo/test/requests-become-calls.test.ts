@@ -56,7 +56,7 @@ const refused = (toolId: string, args: Record<string, string>, text: string): Ex
   seen(toolId, args, { isError: true, text })
 
 const plan = (request: string, ...turns: ReadonlyArray<ReadonlyArray<Exchange>>): ReturnType<typeof planTurn> =>
-  planTurn({ request, turns }, { mayCall: true })
+  planTurn({ request, turns }, { mayCall: true, hasFolder: false })
 
 const oslo = { city: "Oslo", country: "Norway", temperature: 10, humidity: 40, windSpeed: 15, condition: "clear" }
 const live = { ...oslo, observedAt: "2026-01-01T00:00:00Z", source: "live" }
@@ -130,7 +130,7 @@ describe("the offline model", () => {
   it("answers with what it has when it may not call", () => {
     const turn = planTurn(
       { request: "weather in Oslo, then 1+1", turns: [[seen("get_weather", { city: "Oslo" }, { data: live })]] },
-      { mayCall: false }
+      { mayCall: false, hasFolder: false }
     )
     expect(turn).toEqual({ text: "Oslo: 10 °C, clear, wind 15 km/h, humidity 40 %.", calls: [] })
   })

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { createServer, type Server } from "node:http"
 import { fileURLToPath } from "node:url"
+import { onTestFinished } from "vitest"
 
 const main = fileURLToPath(new URL("../dist/main.js", import.meta.url))
 
@@ -19,6 +20,7 @@ export interface Running {
   readonly soFar: () => string
   readonly type: (text: string) => void
   readonly interrupt: () => void
+  readonly end: () => void
 }
 
 export interface StartOptions {
@@ -27,17 +29,17 @@ export interface StartOptions {
   readonly input?: string
   /** A terminal of its own. */
   readonly terminal?: boolean
+  /** A command that starts it. */
+  readonly under?: ReadonlyArray<string>
 }
 
 /** Starts the built demo as a process of its own. */
 export const start = (words: ReadonlyArray<string>, options: StartOptions = {}): Running => {
   if (!existsSync(main)) throw new Error(`${main} is missing: build the demo first`)
-  const command = [process.execPath, main, ...words]
-  const [file, args] =
-    options.terminal === true
-      ? ["script", ["-qec", command.map(quoted).join(" "), "/dev/null"]]
-      : [process.execPath, command.slice(1)]
-  const child = spawn(file ?? "", args ?? [], { env: { PATH: process.env["PATH"], ...options.environment } })
+  const command = [...(options.under ?? []), process.execPath, main, ...words]
+  const [file = "", ...args] =
+    options.terminal === true ? ["script", "-qec", command.map(quoted).join(" "), "/dev/null"] : command
+  const child = spawn(file, args, { env: { PATH: process.env["PATH"], ...options.environment } })
   let out = ""
   let err = ""
   const watchers = new Set<() => void>()
@@ -56,6 +58,8 @@ export const start = (words: ReadonlyArray<string>, options: StartOptions = {}):
     child.on("error", reject)
     child.on("close", (code) => resolve({ code, out, err }))
   })
+  // A test that fails leaves nobody at a terminal that waits for ever.
+  onTestFinished(() => void child.kill("SIGKILL"))
   if (options.terminal !== true) child.stdin.end(options.input ?? "")
   // oxlint-disable-next-line no-control-regex -- colours and moves begin with a control character
   const soFar = (): string => `${out}${err}`.replaceAll(/\u001b\[[\d;]*[A-Za-z]/g, "")
@@ -78,7 +82,8 @@ export const start = (words: ReadonlyArray<string>, options: StartOptions = {}):
     shown,
     soFar,
     type: (text) => void child.stdin.write(text),
-    interrupt: () => void child.kill("SIGINT")
+    interrupt: () => void child.kill("SIGINT"),
+    end: () => void child.kill("SIGTERM")
   }
 }
 

@@ -85,7 +85,8 @@ export const edit = ({ workspace, seen }: Place): Tool.Tool<"edit", typeof args,
     }
   )
 
-const editsOf = ({
+/** The edits of a call, in whichever of the two forms they came. Throws `ToolError` where it is neither or both. */
+export const editsOf = ({
   old_string,
   new_string,
   replace_all,

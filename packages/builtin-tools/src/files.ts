@@ -1,6 +1,7 @@
 /** Tools over the files of one workspace, one by one and as a set. */
 export { Delete, deletePath } from "./Delete.js"
 export { Edit, edit } from "./Edit.js"
+export { type FileChange, previewChange, type ProposedCall } from "./FilePreview.js"
 export { fileTools } from "./FileTools.js"
 export { Glob, glob } from "./Glob.js"
 export { Grep, grep } from "./Grep.js"

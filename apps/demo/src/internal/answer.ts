@@ -8,25 +8,43 @@ import { type Json, Json as JsonValue } from "@toolwright/runtime-contract"
 import type { Exchange } from "./exchanges.js"
 import type { Group } from "./readRequest.js"
 
-export const answerOf = (groups: ReadonlyArray<Group>, done: ReadonlyArray<Exchange>): string => {
+/** What came of a call, or what was said of several. */
+export type Part = Exchange | string
+
+export const isExchange = (part: Part): part is Exchange => typeof part !== "string"
+
+export interface Answering {
+  readonly done: ReadonlyArray<Part>
+  readonly hasFolder: boolean
+}
+
+export const answerOf = (groups: ReadonlyArray<Group>, { done, hasFolder }: Answering): string => {
   const unknown = groups.flat().flatMap((intent) => (intent.type === "unknown" ? [intent.text] : []))
-  const parts = done.map(sentence)
-  if (unknown.length > 0) parts.push(notUnderstood(unknown))
-  return parts.length === 0 ? notUnderstood([]) : parts.join("\n")
+  const parts = done.map((part) => (isExchange(part) ? sentence(part) : part))
+  if (unknown.length > 0) parts.push(notUnderstood(unknown, hasFolder))
+  // Long ones are told apart by an empty line.
+  const between = parts.some((part) => part.includes("\n")) ? "\n\n" : "\n"
+  return parts.length === 0 ? notUnderstood([], hasFolder) : parts.join(between)
 }
 
 /** What was found out, for a note. */
-export const summaryOf = (done: ReadonlyArray<Exchange>): string =>
+export const summaryOf = (done: ReadonlyArray<Part>): string =>
   done
-    .filter((exchange) => !exchange.isError)
-    .map(sentence)
+    .filter((part) => !isExchange(part) || !part.isError)
+    .map((part) => (isExchange(part) ? sentence(part) : part))
     .join("\n")
 
-const notUnderstood = (said: ReadonlyArray<string>): string =>
+const notUnderstood = (said: ReadonlyArray<string>, hasFolder: boolean): string =>
   [
     ...said.map((text) => `I did not understand “${text}”.`),
-    "I work offline and know five things: the weather (“weather in Lisbon and Oslo”), arithmetic (“17% of 2380”), the time (“time in Tokyo”), notes (“save that as a note”) and the shopping list (“add milk to the list”)."
-  ].join(" ")
+    "I work offline and understand a little English, such as:",
+    "  weather in Lisbon and Oslo · 17% of 2380 · time in Tokyo · save that as a note · add milk to the list",
+    ...(hasFolder
+      ? [
+          "  list · find TODO · read FILE · replace `a` with `b` in FILE · run the tests · fix the failing test · run `ls -l`"
+        ]
+      : [])
+  ].join("\n")
 
 const sentence = (exchange: Exchange): string => {
   const { data } = exchange

@@ -25,11 +25,16 @@ export const painter =
   (ink, text) =>
     color && ink !== "plain" ? `\u001b[${codes[ink][0]}m${text}\u001b[${codes[ink][1]}m` : text
 
-/** Written out: what would move the cursor, change colours or turn the direction of the text. */
+/** Written out: what would move the cursor, change colours or turn the direction of the text. A tab is two blanks. */
 export const safe = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) =>
-    char === "\n" ? char : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`
-  )
+  text
+    .replaceAll("\t", "  ")
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) =>
+      char === "\n" ? char : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`
+    )
+
+/** Tabs written out: a terminal makes them as wide as it likes, and in a file they are no blanks. */
+export const visibleTabs = (text: string): string => text.replaceAll("\t", "⇥ ")
 
 /** On one line. */
 export const safeLine = (text: string): string => safe(text.replaceAll(/\s*\n\s*/g, " ⏎ "))
@@ -57,20 +62,43 @@ export const fit = (text: string, width: number): string => {
   return `${kept.trimEnd()}…`
 }
 
-/** Lines of at most `width` columns, broken at blanks where there are some. */
+/** Lines of at most `width` columns, broken at blanks where there are some. Nothing is left out, and an indent stays. */
 export const wrap = (text: string, width: number): ReadonlyArray<string> =>
   text.split("\n").flatMap((line) => wrapLine(line, width))
 
 const wrapLine = (line: string, width: number): ReadonlyArray<string> => {
+  const indent = (/^ */.exec(line)?.[0] ?? "").slice(0, Math.floor(width / 2))
+  const room = width - indent.length
   const lines: Array<string> = []
-  let current = ""
-  for (const word of line.split(" ")) {
-    const joined = current === "" ? word : `${current} ${word}`
-    if (widthOf(joined) <= width || current === "") current = joined
-    else {
-      lines.push(current)
-      current = word
+  let current: string | undefined
+  for (const word of line.slice(indent.length).split(" ")) {
+    const joined = current === undefined ? word : `${current} ${word}`
+    if (widthOf(joined) <= room) {
+      current = joined
+      continue
     }
+    if (current !== undefined) lines.push(current)
+    const pieces = piecesOf(word, room)
+    lines.push(...pieces.slice(0, -1))
+    current = pieces.at(-1) ?? ""
   }
-  return [...lines, current].map((one) => fit(one, width))
+  return [...lines, current ?? ""].map((one) => `${indent}${one}`)
+}
+
+/** A word that is wider than the line, cut. */
+const piecesOf = (word: string, width: number): ReadonlyArray<string> => {
+  const pieces: Array<string> = []
+  let piece = ""
+  let used = 0
+  for (const { segment } of graphemes.segment(word)) {
+    const taken = wide.test(segment) ? 2 : 1
+    if (used + taken > width && piece !== "") {
+      pieces.push(piece)
+      piece = ""
+      used = 0
+    }
+    piece += segment
+    used += taken
+  }
+  return [...pieces, piece]
 }

@@ -6,9 +6,11 @@
  * Does not run tools and does not read their minds: it knows what the transcript says.
  */
 import { type Json, Json as JsonValue } from "@toolwright/runtime-contract"
-import { answerOf, summaryOf } from "./answer.js"
+import { answerOf, isExchange, type Part, summaryOf } from "./answer.js"
 import type { Exchange, Memory } from "./exchanges.js"
 import { type Group, type Intent, readRequest } from "./readRequest.js"
+import type { Work } from "./work.js"
+import { workOn } from "./workOn.js"
 
 export interface PlannedCall {
   readonly toolId: string
@@ -20,23 +22,56 @@ export interface Turn {
   readonly calls: ReadonlyArray<PlannedCall>
 }
 
-/** `mayCall` is false when the runtime wants an answer now. */
-export const planTurn = (memory: Memory, { mayCall }: { readonly mayCall: boolean }): Turn => {
-  const groups = readRequest(memory.request).flatMap(inTwoSteps)
+export interface PlanOptions {
+  /** False when the runtime wants an answer now. */
+  readonly mayCall: boolean
+  /** Is there a folder to work on? */
+  readonly hasFolder: boolean
+}
+
+export const planTurn = (memory: Memory, { mayCall, hasFolder }: PlanOptions): Turn => {
+  const groups = readRequest(memory.request).flatMap(inOrder)
   const turns = memory.turns.slice()
-  const done: Array<Exchange> = []
+  const done: Array<Part> = []
+  const answer = (): Turn => ({ text: answerOf(groups, { done, hasFolder }), calls: [] })
   for (const group of groups) {
+    const [first] = group
+    if (first?.type === "work") {
+      const step = hasFolder ? replay(workOn(first.on), turns) : noFolder
+      if (typeof step === "string") done.push(step)
+      else return mayCall ? step : answer()
+      continue
+    }
     const calls = group.flatMap((intent) => callFor(intent, done))
     if (calls.length === 0) continue
-    const first = turns.shift()
-    if (first === undefined)
-      return mayCall ? { text: announce(calls, done), calls } : { text: answerOf(groups, done), calls: [] }
-    const fixes = first.flatMap((exchange) => correctionOf(exchange) ?? [])
+    const asked = turns.shift()
+    if (asked === undefined) return mayCall ? { text: announce(calls, done), calls } : answer()
+    const fixes = asked.flatMap((exchange) => correctionOf(exchange) ?? [])
     const second = fixes.length === 0 ? [] : turns.shift()
     if (second === undefined && mayCall) return { text: explain(fixes), calls: fixes.map(({ call }) => call) }
-    done.push(...withCorrections(first, second ?? []))
+    done.push(...withCorrections(asked, second ?? []))
   }
-  return { text: answerOf(groups, done), calls: [] }
+  return answer()
+}
+
+const noFolder = "There is no folder to work on: start with --workspace DIR."
+
+/** Goes through what came of the calls so far: the next turn, or what there is to say. */
+const replay = (work: Work, turns: Array<ReadonlyArray<Exchange>>): Turn | string => {
+  let step = work.next([])
+  while (step.done !== true) {
+    const exchanges = turns.shift()
+    if (exchanges === undefined) return step.value
+    step = work.next(exchanges)
+  }
+  return step.value
+}
+
+/** Work on the folder goes one after the other; the rest of a group, at once. */
+const inOrder = (group: Group): ReadonlyArray<Group> => {
+  const work = group.filter((intent) => intent.type === "work")
+  const rest = group.filter((intent) => intent.type !== "work")
+  return [...work.map((intent) => [intent]), ...(rest.length === 0 && work.length > 0 ? [] : inTwoSteps(rest))]
 }
 
 /** A comparison needs the weather first and arithmetic after it. */
@@ -49,7 +84,7 @@ const inTwoSteps = (group: Group): ReadonlyArray<Group> => {
   return [looked, compared]
 }
 
-const callFor = (intent: Intent, done: ReadonlyArray<Exchange>): ReadonlyArray<PlannedCall> => {
+const callFor = (intent: Intent, done: ReadonlyArray<Part>): ReadonlyArray<PlannedCall> => {
   switch (intent.type) {
     case "weather":
       // Without a city the call is wrong, and what comes back says so.
@@ -59,7 +94,7 @@ const callFor = (intent: Intent, done: ReadonlyArray<Exchange>): ReadonlyArray<P
     case "calculate":
       return [{ toolId: "calculate", arguments: { expression: intent.expression } }]
     case "compare": {
-      const values = temperatures(done.slice(-intent.cities.length))
+      const values = temperatures(done.filter(isExchange).slice(-intent.cities.length))
       if (values.length < 2) return []
       const [first, ...rest] = values
       const expression =
@@ -70,6 +105,7 @@ const callFor = (intent: Intent, done: ReadonlyArray<Exchange>): ReadonlyArray<P
       return [{ toolId: "save_note", arguments: { text: intent.text === "" ? summaryOf(done) : intent.text } }]
     case "list":
       return [{ toolId: "add_to_list", arguments: { item: intent.item } }]
+    case "work":
     case "unknown":
       return []
   }
@@ -111,7 +147,7 @@ const withCorrections = (first: ReadonlyArray<Exchange>, second: ReadonlyArray<E
   return first.map((exchange) => (correctionOf(exchange) === undefined ? exchange : (corrected.shift() ?? exchange)))
 }
 
-const announce = (calls: ReadonlyArray<PlannedCall>, done: ReadonlyArray<Exchange>): string => {
+const announce = (calls: ReadonlyArray<PlannedCall>, done: ReadonlyArray<Part>): string => {
   const names = [...new Set(calls.map((call) => doing.get(call.toolId) ?? call.toolId))]
   return `${done.length === 0 ? "Let me" : "Next I"} ${names.join(" and ")}.`
 }

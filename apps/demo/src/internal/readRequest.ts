@@ -6,6 +6,8 @@
  * Does not correct what people type: misspelt places and odd expressions go to the tools as they are.
  */
 
+import { folderVerbs, type FolderIntent, readFolderClause } from "./folderRequest.js"
+
 export type Intent =
   | { readonly type: "weather"; readonly city: string }
   | { readonly type: "compare"; readonly cities: ReadonlyArray<string>; readonly how: "difference" | "mean" }
@@ -14,17 +16,38 @@ export type Intent =
   /** An empty text means: what was found out so far. */
   | { readonly type: "note"; readonly text: string }
   | { readonly type: "list"; readonly item: string }
+  | { readonly type: "work"; readonly on: FolderIntent }
   | { readonly type: "unknown"; readonly text: string }
 
 export type Group = ReadonlyArray<Intent>
 
-export const readRequest = (text: string): ReadonlyArray<Group> =>
-  text
+export const readRequest = (text: string): ReadonlyArray<Group> => {
+  const { rest, put } = withoutQuotes(text)
+  return rest
     .replaceAll(/\s+/g, " ")
     .split(/[\s,;.]*\b(?:and )?(?:then|after that|afterwards)\b,?\s*|;\s*|[.?!]\s+(?=[A-Za-z])/i)
     .map((part) => part.trim())
     .filter((part) => part !== "")
-    .map((part) => part.split(betweenIntents).flatMap(readClause))
+    .map((part) => clausesOf(part).flatMap((clause) => readClause(put(clause))))
+}
+
+/** What is quoted is one word for everything that cuts a request into pieces. */
+const withoutQuotes = (text: string): { readonly rest: string; readonly put: (part: string) => string } => {
+  const quoted: Array<string> = []
+  const rest = text.replaceAll(/`[^`]*`|"[^"]*"/g, (part) => {
+    quoted.push(part)
+    return `\ue000${quoted.length - 1}\ue001`
+  })
+  const put = (part: string): string =>
+    part.replaceAll(/\ue000(\d+)\ue001/g, (mark, index: string) => quoted[Number(index)] ?? mark)
+  return { rest, put }
+}
+
+const clausesOf = (part: string): ReadonlyArray<string> =>
+  part.split(new RegExp(`^(?:please |can you )?(?:${folderVerbs})\\b`, "i").test(part) ? betweenWork : betweenIntents)
+
+/** Between two pieces of work on the folder; a comma may stand between files. */
+const betweenWork = new RegExp(`,?\\s+and\\s+(?=(?:${folderVerbs}|weather|what)(?:\\s|$))`, "i")
 
 const opener =
   "what|weather|temperature|time|calculate|compute|how|save|note|write|remember|jot|add|put|compare|average|difference|tell|show"
@@ -39,12 +62,18 @@ const readClause = (clause: string): ReadonlyArray<Intent> => {
   const text = clause.replace(/[\s.?!,]+$/, "").replace(/^(?:please|can you|could you|tell me|show me)\s+/i, "")
   return (
     readListing(text) ??
+    readWork(text) ??
     readNote(text) ??
     readComparison(text) ??
     readWeather(text) ??
     readTime(text) ??
     readSum(text) ?? [{ type: "unknown", text }]
   )
+}
+
+const readWork = (text: string): ReadonlyArray<Intent> | undefined => {
+  const on = readFolderClause(text)
+  return on === undefined ? undefined : [{ type: "work", on }]
 }
 
 const readListing = (text: string): ReadonlyArray<Intent> | undefined => {

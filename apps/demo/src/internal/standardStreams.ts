@@ -6,7 +6,7 @@
  * Does not read anything.
  */
 import type { CommandLine } from "../CommandLine.js"
-import type { Paper } from "../Screen.js"
+import type { Paper } from "../Page.js"
 
 /** Columns of a pipe: long enough for most results, short enough to read. */
 const pipedColumns = 160

@@ -8,6 +8,8 @@ import { safe, widthOf } from "./paper.js"
 
 export interface Sheet {
   readonly write: (text: string) => void
+  /** An empty line, unless there is one. */
+  readonly gap: () => void
   /** Columns that the text may take. */
   readonly columns: () => number
 }
@@ -30,7 +32,10 @@ export class StreamedText {
   }
 
   add(text: string): void {
-    if (this.isEmpty && text !== "") this.#sheet.write(`\n${indent}`)
+    if (this.isEmpty && text !== "") {
+      this.#sheet.gap()
+      this.#sheet.write(indent)
+    }
     this.#text += text
     this.#word += text
     const words = this.#word.split(/(?<=[ \n])/)
