@@ -161,22 +161,28 @@ describe("an unanswered commit stops nothing twice", () => {
 
   it("[E2] a store that dies in any operation costs the call a typed error, never the process", async () => {
     for (const operation of ["claim", "load", "commit", "release", "inbox"] as const) {
+      let isBroken = false
       const world = makeWorld({
-        script: ["Done."],
+        script: ["Well.", "Done."],
         store: (inner) => {
           // Others can reach it, so that the inbox is looked at.
-          const { isProcessLocal: _, subscribe: __, ...broken } = forwarding(inner)
-          return { ...broken, [operation]: () => Effect.die(new Error(`${operation} is broken`)) } as never
+          const { isProcessLocal: _, subscribe: __, ...whole } = forwarding(inner)
+          const sound = whole[operation] as (...given: ReadonlyArray<unknown>) => unknown
+          const broken = (...given: ReadonlyArray<unknown>): unknown =>
+            isBroken ? Effect.die(new Error(`${operation} is broken`)) : sound(...given)
+          return { ...whole, [operation]: broken } as never
         }
       })
+      const snapshot = snapshotOf([], (builder) => builder.limits({ commitRetries: 1 }))
+      // The second owner of a thread has something to load.
+      await world.runtime.run({ snapshot, input: "hello", principal, threadId: "thread" })
+      isBroken = true
       const settled = await passing(
         world.clock,
-        world.runtime
-          .run({ snapshot: snapshotOf([], (builder) => builder.limits({ commitRetries: 1 })), input: "hi", principal })
-          .then(
-            (outcome) => outcome.text,
-            (error: { readonly reason: { readonly _tag: string } }) => error.reason._tag
-          )
+        world.runtime.run({ snapshot, input: "hi", principal, threadId: "thread" }).then(
+          (outcome) => outcome.text,
+          (error: { readonly reason: { readonly _tag: string } }) => error.reason._tag
+        )
       )
       expect([operation, settled]).toEqual([
         operation,

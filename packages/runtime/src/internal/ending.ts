@@ -3,17 +3,18 @@
  * somebody has steered meanwhile, just a message.
  *
  * Guarantees: one commit carries the message and the end; a turn that was broken off or filtered is never told as success.
- * Does not wait.
+ * Does not call tools.
  */
 import { Message, type Run, Run as Runs, type StateKey } from "@toolwright/runtime-contract"
 import type { ActiveRun } from "./activeRun.js"
 import { failure } from "./budget.js"
+import { commit, type CommitDraft } from "./committing.js"
 import { askGuards } from "./endGuards.js"
 import { readFinalAnswer, source } from "./finalAnswer.js"
-import type { Flow } from "./flow.js"
+import type { Flow, Rest } from "./flow.js"
 import { isSignal, lookAgain, readInbox, signalsFor } from "./inbox.js"
 import type { Offer } from "./ingress.js"
-import { closeBatch, commitMerged, conflictEnd, consumedByEnd } from "./publication.js"
+import { closeBatch, commitMerged, conflictEnd, consumedByEnd, thenClose } from "./publication.js"
 import type { Turn } from "./turn.js"
 
 export interface Ending {
@@ -23,11 +24,22 @@ export interface Ending {
   readonly offer: Offer
 }
 
-export function* endWithText(run: ActiveRun, ending: Ending): Flow<void> {
-  const { message, offer, staged } = ending
+export const endWithText = (run: ActiveRun, ending: Ending): Rest => {
   lookAgain(run)
+  const isGuarded = run.pinned.plan.environment.guards.length > 0
+  if (run.hasSignals || isGuarded || ending.staged.length > 0) return endInTurn(run, ending)
+  const { cause, reminder } = conclude(run, ending)
+  const rest = commit(run, draftOf(run, { ending, cause, reminder }))
+  if (rest !== undefined) return thenClose(run, rest)
+  closeBatch(run)
+  return undefined
+}
+
+/** Where something has to be read, asked or merged first. */
+function* endInTurn(run: ActiveRun, ending: Ending): Flow<void> {
   if (run.hasSignals) yield* readInbox(run)
   let { cause, reminder } = conclude(run, ending)
+  const { message, offer, staged } = ending
   if (
     run.pinned.plan.environment.guards.length > 0 &&
     cause?._tag === "NaturalEnd" &&
@@ -40,29 +52,30 @@ export function* endWithText(run: ActiveRun, ending: Ending): Flow<void> {
       cause = run.ending
     }
   }
-  const messages: Array<Message.Message> = []
-  if (message !== undefined) messages.push(message)
-  if (reminder !== undefined) messages.push(reminder)
   yield* commitMerged(run, {
     staged,
-    draftOf: (merged) => {
-      const end = cause ?? conflictEnd(merged.conflicts)
-      return {
-        kind: end === undefined ? "steer" : "end",
-        step: message === undefined ? run.fold.step : offer.step,
-        disposition: end === undefined ? Runs.Running : Runs.Ended(end),
-        messages,
-        ...(end === undefined ? {} : { consumed: consumedByEnd(run) })
-      }
-    }
+    draftOf: (merged) => draftOf(run, { ending, cause: cause ?? conflictEnd(merged.conflicts), reminder })
   })
   closeBatch(run)
+}
+
+const draftOf = (
+  run: ActiveRun,
+  { ending, cause, reminder }: Conclusion & { readonly ending: Ending }
+): CommitDraft => {
+  const { message, offer } = ending
+  const messages: Array<Message.Message> = message === undefined ? [] : [message]
+  if (reminder !== undefined) messages.push(reminder)
+  const step = message === undefined ? run.fold.step : offer.step
+  return cause === undefined
+    ? { kind: "steer", step, disposition: Runs.Running, messages }
+    : { kind: "end", step, disposition: Runs.Ended(cause), messages, consumed: consumedByEnd(run) }
 }
 
 interface Conclusion {
   /** `undefined`: the run goes on. */
   readonly cause: Run.EndCause | undefined
-  readonly reminder?: Message.ReminderMessage
+  readonly reminder?: Message.ReminderMessage | undefined
 }
 
 const conclude = (run: ActiveRun, { turn, message, offer }: Ending): Conclusion => {

@@ -91,7 +91,7 @@ const commitPublication = (run: ActiveRun, { changes, staged, reminders, end }: 
 
 const noCommands: ReadonlyArray<StateKey.StateCommand> = Object.freeze([])
 
-function* thenClose(run: ActiveRun, rest: Flow<void>): Flow<void> {
+export function* thenClose(run: ActiveRun, rest: Flow<void>): Flow<void> {
   yield* rest
   closeBatch(run)
 }

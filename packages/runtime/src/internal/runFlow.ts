@@ -21,7 +21,7 @@ import { pinFound, pinNew, type StartGiven } from "./pinning.js"
 import { ledgerKey, RunLedger } from "./runLedger.js"
 import { commitRefusals } from "./leftovers.js"
 import { hasRefusals } from "./refusals.js"
-import { beginEffect } from "./settle.js"
+import { beginEffect, isSettled } from "./settle.js"
 import { readShared, usesShared } from "./sharedState.js"
 import { administrativeEnd } from "./systemRuns.js"
 import { takeStep } from "./stepFlow.js"
@@ -39,7 +39,7 @@ export function* main(run: ActiveRun, job: Job): Flow<DriveEnd> {
     for (;;) {
       yield* drive(run)
       yield* release(run, keeper)
-      if (!(yield* isWantedAgain(run))) return { ok: true }
+      if (run.fold.disposition?._tag !== "Awaiting" || !(yield* isWantedAgain(run))) return { ok: true }
       yield* claim(run, { keeper, takeOver: false })
     }
   } catch (thrown) {
@@ -60,7 +60,7 @@ function* drive(run: ActiveRun): Flow<void> {
     if (run.hasSignals) yield* readInbox(run)
     if (run.fold.disposition === undefined) return
     if (run.fold.disposition._tag === "Ended") {
-      while (yield* settleOutcomes(run)) run.check()
+      if (run.fold.inbox.size > 0) while (yield* settleOutcomes(run)) run.check()
       if (hasRefusals(run)) yield* commitRefusals(run)
       return
     }
@@ -106,9 +106,11 @@ function* claim(
     ttl: leaseTtl,
     ...(takeOver ? { takeOver } : {})
   }
-  run.lease = yield* ask(run, beginEffect(services, store.claim(request)))
+  const claimed = beginEffect(services, store.claim(request))
+  run.lease = isSettled(claimed) && claimed.ok ? claimed.value : yield* ask(run, claimed)
   keeper.start(since)
-  const view = yield* ask(run, beginEffect(services, store.load(run.threadId)))
+  // Whoever is the first that ever owned a thread finds nothing there.
+  const view = run.lease.epoch === 1 ? undefined : yield* ask(run, beginEffect(services, store.load(run.threadId)))
   run.at("claimed")
   run.view = undefined
   run.activeSince = clock.now()
@@ -161,6 +163,7 @@ function* giveBack(run: ActiveRun, keeper: LeaseKeeper): Flow<void> {
   if (lease === undefined) return
   run.lease = undefined
   const value = beginEffect(engine.services, engine.store.release(lease))
+  if (isSettled(value)) return
   yield* waitFor(
     { sleeper: run.sleeper, deadlines: run.deadlines, check: nothing },
     { value, limit: engine.storeTimeout }
@@ -171,7 +174,7 @@ const nothing = (): void => {}
 
 /** What came in between the last look and the release would wait for nobody. What was seen and left there may wait. */
 function* isWantedAgain(run: ActiveRun): Flow<boolean> {
-  if (run.fold.disposition?._tag !== "Awaiting" || run.isClosing) return false
+  if (run.isClosing) return false
   const seen = run.fold.inbox.size
   yield* readInbox(run)
   return run.fold.inbox.size > seen
