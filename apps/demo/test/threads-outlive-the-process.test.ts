@@ -1,12 +1,15 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { framesOf, WireServer } from "@toolwright/model-server"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { type Running, start, type StartOptions } from "./world.js"
 
 // Each of these waits for several processes and for the lease of a dead one.
 vi.setConfig({ testTimeout: 60_000 })
+
+const example = fileURLToPath(new URL("../example-project", import.meta.url))
 
 let folder = ""
 beforeEach(() => {
@@ -59,6 +62,17 @@ describe("a process that dies", () => {
     expect(out).toContain("it is safe to repeat, and runs again as the same operation")
     expect(out).toContain("run      get_weather  attempt 2 of the same operation")
     expect(out).toContain("Lisbon: 16 °C")
+  })
+
+  it("[R8] [N2] in the middle of work on a folder: it goes on there, with the tools as they were pinned", async () => {
+    const project = join(folder, "project")
+    cpSync(example, project, { recursive: true })
+    const work = ["--workspace", project]
+    expect((await demo([...work, "--crash-at", "dispatch.after", "run the tests"]).finished).code === 0).toBe(false)
+    const { code, out } = await demo(work).finished
+    expect(code).toBe(0)
+    expect(out).toContain("run      read  attempt 2 of the same operation")
+    expect(out).toContain("1 of 7 tests fails:")
   })
 
   it("[R8] [R12] in a call that is not: it may have happened, is not repeated, and a person says what is true", async () => {

@@ -1,4 +1,5 @@
-import { GateOutcome, type RawTool } from "@toolwright/runtime-contract"
+import { GateOutcome, type RawTool, Tool } from "@toolwright/runtime-contract"
+import { Type } from "@toolwright/runtime-contract/typebox"
 import { ScriptedGate } from "@toolwright/testing"
 import { describe, expect, it } from "vitest"
 import { call, makeWorld, rawTool, snapshotOf, text } from "./support/world.js"
@@ -50,6 +51,23 @@ describe("calls enter through one door", () => {
     expect(
       [...outcome.messages].filter((message) => message.role === "tool").map((message) => message.isError)
     ).toEqual([false, false, false, false, false])
+  })
+
+  it("[T4] [N2] a run from a snapshot that was stored fills defaults as one from the snapshot that was built", async () => {
+    const { spec } = Tool.define({
+      id: "list",
+      description: "lists",
+      args: Type.Object({ path: Type.String({ default: "." }), depth: Type.Integer() })
+    })
+    const world = makeWorld({
+      script: [{ calls: [call("list", { depth: 2 })] }, "Done.", { calls: [call("list", { depth: 2 })] }, "Done."],
+      tools: (recorder) => [recorder.tool({ id: "list", inputSchema: spec.inputSchema })]
+    })
+    const built = snapshotOf(world.tools)
+    for (const snapshot of [built, structuredClone(built)])
+      await world.runtime.run({ snapshot, input: "hi", principal })
+    const whole = { path: ".", depth: 2 }
+    expect(world.recorder.effects.map((effect) => effect.arguments)).toEqual([whole, whole])
   })
 
   it("[T4] C007 nothing of a turn that was cut off runs, though its text may parse", async () => {

@@ -117,7 +117,7 @@ export class SnapshotPlan {
     return {
       ok: true,
       installed: {
-        descriptor,
+        descriptor: withOwnSchema(descriptor, tool.spec()),
         tool,
         executor,
         isProving,
@@ -128,6 +128,16 @@ export class SnapshotPlan {
     }
   }
 }
+
+/**
+ * A stored snapshot holds copies of the schemas. The tool's own is the same, as was checked, and it is the one that is
+ * known for an own schema: a copy would be read like a stranger's, which has no defaults to fill.
+ */
+const withOwnSchema = (
+  descriptor: ToolDescriptor.ToolDescriptor,
+  { inputSchema }: RawTool.ToolSpec
+): ToolDescriptor.ToolDescriptor =>
+  descriptor.inputSchema === inputSchema ? descriptor : Object.freeze({ ...descriptor, inputSchema })
 
 /** What a call may run beside. A tool that cannot say runs alone. */
 export const claimOf = (installed: Installed, args: ToolArgs.ParsedArguments): ToolConcurrency.ToolConcurrency => {
