@@ -43,6 +43,10 @@ const words = ["yes", "no", "edit", "always", "why", "later"] as const
 const readAnswer = (line: string): (typeof words)[number] | undefined =>
   words.find((word) => line.trim() !== "" && word.startsWith(line.trim().toLowerCase()))
 
+const changedMeanwhile = "The file has changed meanwhile. This is what would happen now:"
+
+const ticketCall = (ticket: ResumeTicket.ResumeTicket) => ({ ticket, arguments: ticket.arguments })
+
 export class Approval {
   readonly #options: ApprovalOptions
 
@@ -55,7 +59,6 @@ export class Approval {
     const watch = setInterval(() => void this.#look(ticket.id, calledOff), lookEvery)
     try {
       if (ticket.kind === "Client") return await this.#inform(ticket, calledOff.signal)
-      await this.#options.page.show(await this.#shown(ticket))
       return await this.#ask(ticket, calledOff.signal)
     } finally {
       clearInterval(watch)
@@ -70,17 +73,16 @@ export class Approval {
 
   async #ask(ticket: ResumeTicket.ResumeTicket, calledOff: AbortSignal): Promise<Verdict> {
     const { ask, page } = this.#options
-    let seen = await page.changeNow({ ticket, arguments: ticket.arguments })
+    const show = async (): Promise<string> => page.show(await this.#shown(ticket))
+    let seen = await show()
     for (;;) {
       const line = await ask(question, { calledOff, isFresh: true })
       if (calledOff.aborted) return { _tag: "Elsewhere" }
       if (line === undefined) return { _tag: "Cancelled" }
       const said = readAnswer(line)
-      const now = await page.changeNow({ ticket, arguments: ticket.arguments })
-      if ((said === "yes" || said === "always") && now !== seen) {
-        seen = now
-        this.#options.screen.note("The file has changed meanwhile. This is what would happen now:", "yellow")
-        await page.show(await this.#shown(ticket))
+      if ((said === "yes" || said === "always") && page.outcomeOf(ticketCall(ticket)) !== seen) {
+        this.#options.screen.note(changedMeanwhile, "yellow")
+        seen = await show()
         continue
       }
       if (said === "yes") return { _tag: "Answer", answer: { _tag: "Allow" } }
@@ -94,7 +96,7 @@ export class Approval {
       if (said === "edit") {
         const answer = await this.#edit(ticket, calledOff)
         if (answer !== undefined) return { _tag: "Answer", answer }
-        if (!calledOff.aborted) await page.show(await this.#shown(ticket))
+        if (!calledOff.aborted) seen = await show()
       }
     }
   }
@@ -116,10 +118,13 @@ export class Approval {
         screen.note(ApprovalText.show(parsed.error.message), "red")
         continue
       }
-      await page.propose(await this.#shown(ticket, parsed.value))
+      const proposed = await page.propose(await this.#shown(ticket, parsed.value))
       const sure = await ask("  Run this instead? [y]es, [e]dit again, [n]o › ", { calledOff, isFresh: true })
       if (sure === undefined || readAnswer(sure) === "no") return undefined
-      if (readAnswer(sure) === "yes") return { _tag: "Edit", arguments: parsed.value }
+      if (readAnswer(sure) !== "yes") continue
+      if (page.outcomeOf({ ticket, arguments: parsed.value }) === proposed)
+        return { _tag: "Edit", arguments: parsed.value }
+      screen.note("The file has changed meanwhile: send it again to see what would happen now.", "yellow")
     }
     return undefined
   }

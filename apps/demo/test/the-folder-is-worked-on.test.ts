@@ -135,6 +135,22 @@ describe("a folder that was named", () => {
     expect(file("new.txt")).toBe("somebody else's\n")
   })
 
+  it("[H4] is changed as an edited call was shown, and not as the model asked", async () => {
+    const talk = work(["write `mine` to new.txt"], { terminal: true })
+    await talk.shown("Allow?")
+    talk.type("e\r")
+    await talk.shown("Arguments as JSON › ")
+    // Empties the line first.
+    talk.type('\u0015{"file_path":"new.txt","content":"ours\\n"}\r')
+    await talk.shown("would run with these arguments instead:")
+    await talk.shown("+ours")
+    await talk.shown("Run this instead?")
+    expect(existsSync(join(project, "new.txt"))).toBe(false)
+    talk.type("y\r")
+    expect((await talk.finished).code).toBe(0)
+    expect(file("new.txt")).toBe("ours\n")
+  })
+
   it("[H8] hides nothing in a difference: characters that nobody sees are written out", async () => {
     writeFileSync(join(project, "a.js"), "const admin = false\t\r\nconst user = 1\n")
     const talk = work(["replace `false` with `\u202etrue\u200b` in a.js"], { terminal: true })
