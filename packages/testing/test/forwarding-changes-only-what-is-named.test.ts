@@ -19,8 +19,21 @@ describe("a forwarding store", () => {
     const inner: ThreadStore.ThreadStore = new FaultyStore(new MemoryThreadStore(), { plan: [] })
     expect(Object.keys(forwarding(inner)).toSorted()).toEqual(
       [
-        ...["claim", "commit", "delete", "due", "inbox", "isProcessLocal", "list", "load", "release", "renew"],
-        ...["shared", "signal", "subscribe", "tail", "ticket"]
+        "claim",
+        "commit",
+        "delete",
+        "due",
+        "inbox",
+        "isProcessLocal",
+        "list",
+        "load",
+        "release",
+        "renew",
+        "shared",
+        "signal",
+        "subscribe",
+        "tail",
+        "ticket"
       ].toSorted()
     )
   })

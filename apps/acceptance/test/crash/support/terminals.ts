@@ -42,7 +42,7 @@ export class Terminal {
     let isReady = (): void => {}
     this.ready = new Promise((resolve) => (isReady = resolve))
     let wasClosed = false
-    let wasSignalled = (_: number): void => {}
+    let wasSignalled: (n: number) => void = () => {}
     this.signalled = new Promise((resolve) => (wasSignalled = resolve))
     if (this.#child.stdout !== null)
       createInterface({ input: this.#child.stdout }).on("line", (line) => {
