@@ -49,8 +49,11 @@ export interface WebPlace {
   readonly resolve?: Resolve
   /** Ranges such as `10.1.0.0/16` that may be reached although they are not public. Default none. */
   readonly allowedRanges?: ReadonlyArray<string>
-  /** Asked for every hop before anything is sent, with the URL of the call; a reason refuses it. Put the rules of a policy here. */
-  readonly refuses?: (url: URL, first: URL) => string | undefined
+  /**
+   * Asked for every hop before anything is sent, with the URL of the call, and again for each address that the hop's host
+   * resolved to; a reason refuses it. Put the host rules of a policy here: `UrlGuard.refuses` of the permissions package.
+   */
+  readonly refuses?: (...asked: readonly [url: URL, first: URL, address?: string]) => string | undefined
 }
 
 /** The tool. Throws `TypeError` for a range that is none. */
@@ -124,10 +127,14 @@ interface Following {
 const follow = async (first: NetworkAddress.NetworkTarget, { place, allowed, signal }: Following) => {
   let target = first
   for (let hop = 0; ; hop++) {
-    const reason = place.refuses?.(target.url, first.url)
-    if (reason !== undefined)
-      throw new RequestRefused(hop === 0 ? reason : `a redirect led to ${target.host}: ${reason}`)
-    const answer = await guardedGet(target, { resolve: place.resolve ?? resolveWithSystem, allowed, mostBytes, signal })
+    const refuses = (address?: string): void => {
+      const reason = place.refuses?.(target.url, first.url, address)
+      if (reason !== undefined)
+        throw new RequestRefused(hop === 0 ? reason : `a redirect led to ${target.host}: ${reason}`)
+    }
+    refuses()
+    const resolve = place.resolve ?? resolveWithSystem
+    const answer = await guardedGet(target, { resolve, allowed, check: refuses, mostBytes, signal })
     const location = answer.status >= 300 && answer.status < 400 ? answer.headers.location : undefined
     if (location === undefined) return { target, answer }
     if (hop >= mostHops) throw ToolError.execution(`more than ${mostHops} redirects; the last led to ${target.host}`)

@@ -116,8 +116,8 @@ it.each([
 
 it("redirects are followed a bounded number of times, and each hop is asked about", async () => {
   const asked: Array<string> = []
-  const refuses = (url: URL): string | undefined => {
-    asked.push(url.pathname)
+  const refuses: WebPlace["refuses"] = (...[url, , address]) => {
+    if (address === undefined) asked.push(url.pathname)
     return url.pathname === "/denied" ? "the policy says no" : undefined
   }
   const handle: Handler = ({ url }, response) => {
@@ -132,6 +132,29 @@ it("redirects are followed a bounded number of times, and each hop is asked abou
   expect(await text("web_fetch", { url: `${base}/loop` })).toContain("more than 5 redirects")
   expect(asked).toEqual(["/b", "/c", "/to-denied", "/denied", ...Array.from({ length: 6 }, () => "/loop")])
   expect(seen).not.toContain(`good.test:${port}/denied`)
+})
+
+it("every address of every hop is asked about before anything is sent there", async () => {
+  const asked: Array<string> = []
+  const refuses: WebPlace["refuses"] = (...[url, first, address]) => {
+    asked.push(`${url.pathname} of ${first.pathname}: ${address ?? "name"}`)
+    return address === "127.0.0.2" ? "not that address" : undefined
+  }
+  const resolve: WebPlace["resolve"] = (host) =>
+    Promise.resolve(
+      (host === "two.test" ? ["127.0.0.1", "127.0.0.2"] : ["127.0.0.1"]).map((address) => ({ address, family: 4 }))
+    )
+  const handle: Handler = (_, response) => response.writeHead(302, { location: `http://two.test:${port}/b` }).end()
+  const { text, base, seen, port } = await world(handle, { refuses, resolve, allowedRanges: ["127.0.0.0/8"] })
+  expect(await text("web_fetch", { url: `${base}/a` })).toContain("a redirect led to two.test: not that address")
+  expect(asked).toEqual([
+    "/a of /a: name",
+    "/a of /a: 127.0.0.1",
+    "/b of /a: name",
+    "/b of /a: 127.0.0.1",
+    "/b of /a: 127.0.0.2"
+  ])
+  expect(seen).toEqual([`good.test:${port}/a`])
 })
 
 it("a body that grows when it is unpacked is cut at its bound", async () => {

@@ -5,13 +5,14 @@
  * denied, not which rules there are; an ask tells the approver every reason and carries each asking rule's own terms.
  * Does not look at who is there to answer: narrowing a run (`Unattended`, `DenyAll`) is the engine's.
  */
-import { GateOutcome, PermissionGate } from "@toolwright/runtime-contract"
+import { GateOutcome, type Json, PermissionGate, StateKey } from "@toolwright/runtime-contract"
 import { type GrantOpinion, hearGrants, type Remembered } from "./internal/grantOpinions.js"
 import { rememberPort } from "./internal/rememberPort.js"
 import * as Policy from "./Policy.js"
 import { PolicyError } from "./PolicyError.js"
 import * as PolicyFile from "./PolicyFile.js"
 import type { Behavior, Rule } from "./RuleSet.js"
+import type { ToolProfile } from "./ToolProfile.js"
 
 export type { GrantOpinion, Remembered } from "./internal/grantOpinions.js"
 
@@ -35,7 +36,10 @@ export interface Explanation extends Policy.Explanation {
 export interface Options extends Policy.Environment {
   /** Name of the gate in audits, on tickets and in grants. Default `"permissions"`. */
   readonly id?: string
-  /** Where relative paths of a call start, where that is not the workspace. Absolute. */
+  /**
+   * Where relative paths of a call start, absolute. Default: where the tool's profile says that it keeps its directory
+   * (`bash` of the box does), else the workspace.
+   */
   readonly directory?: (call: PermissionGate.GateCall) => string | undefined
 }
 
@@ -67,7 +71,7 @@ export const fromPolicy = (policy: Policy.Policy, options: Options): PolicyGate 
   const decide = (call: PermissionGate.GateCall): Policy.Decision | Promise<Policy.Decision> => {
     const always = compiled.always(call.tool.id)
     if (always !== undefined) return always
-    const asked = askedBy(call, options)
+    const asked = askedBy(call, { options, profile: compiled.profileOf(call.tool.id) })
     const ready = compiled.ready(asked.toolId)
     return ready === undefined
       ? compiled.load(asked.toolId).then((loaded) => loaded.decide(asked))
@@ -82,7 +86,7 @@ export const fromPolicy = (policy: Policy.Policy, options: Options): PolicyGate 
       policy,
       environment: options,
       load: compiled.load,
-      asked: (call) => askedBy(call, options)
+      asked: (call) => askedBy(call, { options, profile: compiled.profileOf(call.tool.id) })
     }),
     explain: async (call, remembered) => {
       const loaded = await compiled.load(call.toolId)
@@ -127,11 +131,41 @@ const withGrants = (
   return { ...explanation, decision: granted, grants: opinions }
 }
 
-const askedBy = (call: PermissionGate.GateCall, options: Options): Policy.PolicyCall => {
-  const directory = options.directory?.(call)
+const askedBy = (
+  call: PermissionGate.GateCall,
+  { options, profile }: { readonly options: Options; readonly profile: ToolProfile }
+): Policy.PolicyCall => {
   const asked = { toolId: call.tool.id, arguments: call.arguments }
-  return directory === undefined ? asked : { ...asked, directory }
+  const directory = options.directory?.(call) ?? keptDirectory(call, { options, profile })
+  const before = profile.directory === undefined ? none : callsBefore(call)
+  if (directory === undefined && before.length === 0) return asked
+  return { ...asked, ...(directory === undefined ? {} : { directory }), ...(before.length === 0 ? {} : { before }) }
 }
+
+/** A value that is no text is an error of the state's, and a gate that throws blocks. */
+const keptDirectory = (
+  { state }: PermissionGate.GateCall,
+  { options, profile }: { readonly options: Options; readonly profile: ToolProfile }
+): string | undefined => {
+  if (profile.directory === undefined) return undefined
+  const kept = state.get(StateKey.make({ name: profile.directory, schema: directorySchema }))
+  if (typeof kept !== "string" || kept === "" || kept === ".") return undefined
+  return /^(?:[/\\]|[A-Za-z]:)/.test(kept) ? kept : `${options.workspace}/${kept}`
+}
+
+const directorySchema: StateKey.StateKey["schema"] = Object.freeze({ type: "string" })
+
+/** Earlier calls of the turn may change the directory that the tool keeps, and were not run yet when this one is judged. */
+const callsBefore = ({ earlier, tool }: PermissionGate.GateCall): ReadonlyArray<Json.JsonObject> =>
+  earlier.flatMap((one) =>
+    one.toolId === tool.id &&
+    one.arguments !== undefined &&
+    (one.standing === "AboutToRun" || one.standing === "Waiting")
+      ? [one.arguments]
+      : []
+  )
+
+const none: ReadonlyArray<never> = Object.freeze([])
 
 const after = <A, B>(value: A | Promise<A>, use: (value: A) => B): B | Promise<B> =>
   value instanceof Promise ? value.then(use) : use(value)
@@ -151,7 +185,8 @@ const compileLazily = (policy: Policy.Policy, options: Options) => {
     load,
     ready: (toolId: string) => (complete || !compiled.needsShell(toolId) ? compiled : undefined),
     // No call that needs the grammar is decided without a look at its arguments.
-    always: (toolId: string) => compiled.always(toolId)
+    always: (toolId: string) => compiled.always(toolId),
+    profileOf: (toolId: string) => compiled.profileOf(toolId)
   }
 }
 

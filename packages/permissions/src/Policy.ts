@@ -14,7 +14,7 @@ import { type JudgedCall, makeJudge, remember } from "./internal/judge.js"
 import { alwaysJudged, explainCall, judgeCall } from "./internal/judgeCall.js"
 import type { Behavior, Opinion, Rule } from "./RuleSet.js"
 import type { ShellAnalyser } from "./ShellAnalysis.js"
-import type { ToolProfiles } from "./ToolProfile.js"
+import type { ToolProfile, ToolProfiles } from "./ToolProfile.js"
 
 export { protectedPaths } from "./internal/protectedPaths.js"
 
@@ -53,6 +53,8 @@ export interface PolicyCall {
   readonly arguments: Json.JsonObject
   /** Where relative paths of this call start, absolute. Default the workspace. */
   readonly directory?: string
+  /** Calls of the same tool that may run before this one and leave their directory to it: wherever they lead counts. */
+  readonly before?: ReadonlyArray<Json.JsonObject>
   /** What the host of its URL resolved to, where that is known already. */
   readonly address?: NetworkAddress.Address
 }
@@ -93,6 +95,8 @@ export interface CompiledPolicy {
   readonly always: (toolId: string) => Decision | undefined
   /** True where a call of the tool needs the shell grammar. */
   readonly needsShell: (toolId: string) => boolean
+  /** What is known of a tool, as its rules are read by it. */
+  readonly profileOf: (toolId: string) => ToolProfile
 }
 
 export interface GrantedPattern {
@@ -115,7 +119,8 @@ export const compile = (policy: Policy, environment: Environment): CompiledPolic
     },
     explain: (call) => explainCall(judge, judged(call)),
     always: (toolId) => always(toolId) ?? undefined,
-    needsShell: (toolId) => judge.tool(toolId).commands.length > 0
+    needsShell: (toolId) => judge.tool(toolId).commands.length > 0,
+    profileOf: (toolId) => judge.tool(toolId).profile
   }
 }
 

@@ -20,6 +20,11 @@ export interface ToolProfile {
   readonly effect: ToolEffect
   /** By dotted path of the argument. An array stands for its elements. */
   readonly fields: Readonly<Record<string, FieldKind>>
+  /**
+   * Name of the thread's state under which the tool keeps the directory that its next call starts in, from the workspace.
+   * Relative paths of its calls start there.
+   */
+  readonly directory?: string
 }
 
 /** By tool id or glob over ids; an exact id before a glob, a longer glob before a shorter. */
@@ -51,7 +56,11 @@ const samePlace: ReadonlyArray<ReadonlyArray<string>> = [
 export const synonymsOf = (name: string): ReadonlyArray<string> | undefined =>
   samePlace.find((names) => names.includes(name))
 
-const commandLine: ToolProfile = { effect: "execute", fields: { ...usualFields, command: "command", cmd: "command" } }
+const commandLine: ToolProfile = {
+  effect: "execute",
+  fields: { ...usualFields, command: "command", cmd: "command" },
+  directory: "shell_directory"
+}
 const reading: Partial<ToolProfile> = { effect: "read" }
 const editing: Partial<ToolProfile> = { effect: "edit" }
 const fetching: Partial<ToolProfile> = { effect: "network" }
@@ -90,7 +99,8 @@ export const lookup = (own: ToolProfiles = {}): ProfileOf => {
     const found = layers.map((layer) => layer(toolId))
     const effect = found.find((profile) => profile?.effect !== undefined)?.effect ?? "unknown"
     const fields = { ...usualFields, ...found[1]?.fields, ...found[0]?.fields }
-    return { effect, fields }
+    const directory = found.find((profile) => profile?.directory !== undefined)?.directory
+    return { effect, fields, ...(directory === undefined ? {} : { directory }) }
   }
 }
 

@@ -47,6 +47,18 @@ export const make = (policy: CompiledPolicy, { toolId, field = "url" }: Options)
   }
 }
 
+/**
+ * The same as a tool asks it that fetches by itself: the URL of a hop, the URL of the call, and an address of the hop's
+ * host once it has resolved. `web_fetch` takes it as `refuses`.
+ */
+export const refuses = (
+  policy: CompiledPolicy,
+  options: Options
+): ((...asked: readonly [url: URL | string, first: URL | string, address?: string]) => string | undefined) => {
+  const guard = make(policy, options)
+  return (...[url, first, address]) => guard({ url, admitted: first, ...(address === undefined ? {} : { address }) })
+}
+
 const parse = (url: URL | string): NetworkAddress.NetworkTarget | undefined =>
   typeof url === "string" ? NetworkAddress.parse(url) : NetworkAddress.of(url)
 

@@ -27,6 +27,8 @@ export interface Place {
 export interface ResolvedPath {
   /** As written in the call. */
   readonly text: string
+  /** Where it starts, where that is not the workspace. */
+  readonly directory: string | undefined
   /** Every file that the path could name, depending on who reads it. Usually one. Empty where none can be told. */
   readonly real: ReadonlyArray<Segments>
   /** The real ones and every spelling that differs from them. */
@@ -42,8 +44,8 @@ export interface ResolvedPath {
 /** Follows a path from `directory`, an absolute path; default the workspace. */
 export const resolve = (place: Place, asked: { readonly path: string; readonly directory?: string }): ResolvedPath => {
   const { view } = place
-  if (asked.path.includes(hole))
-    return { text: asked.path, real: [], spellings: [], folded: [], sequences: [], open: true }
+  const { path: text, directory } = asked
+  if (text.includes(hole)) return { text, directory, real: [], spellings: [], folded: [], sequences: [], open: true }
   const base = split(asked.directory ?? place.workspace, view.style)
   const written = readings(asked.path, view).map((text) => from(base, split(text, view.style)))
   const real: Array<Segments> = []
@@ -63,7 +65,7 @@ export const resolve = (place: Place, asked: { readonly path: string; readonly d
   const all = [...real, ...spellings]
   const folded = all.map(({ root, names }) => ({ root, names: names.map((name) => fold(name, view.foldsNames)) }))
   const sequences = folded.map(({ root, names }) => [root ?? "", ...names])
-  return { text: asked.path, real: open ? [] : real, spellings: all, folded, sequences, open }
+  return { text, directory, real: open ? [] : real, spellings: all, folded, sequences, open }
 }
 
 const isSame = (left: Segments, right: Segments): boolean =>
@@ -126,7 +128,7 @@ export const compile = (place: Place, pattern: string): PathTest => {
     // Whatever is sure is loose too, and most rules are neither: the loose question comes first.
     if (isLoose(glob, path.folded)) return isSure(glob, path.real) ? Certainty.Surely : Certainty.Loosely
     if (!path.open) return Certainty.Never
-    return !path.text.includes(hole) || PathGlob.mayMatch(glob, path.text) ? Certainty.Possibly : Certainty.Never
+    return !path.text.includes(hole) || PathGlob.mayMatch(glob, path) ? Certainty.Possibly : Certainty.Never
   }
   return Object.assign(test, { beginnings: PathGlob.beginnings(glob) })
 }

@@ -83,7 +83,7 @@ describe("a policy file", () => {
       ['{"rules":[],"mode":"yolo"}', ['1:20 /mode one of "default", "acceptEdits", "plan", "bypass" | "yolo"']],
       [
         '{"rules":[],"tools":{"__proto__":{"effekt":"read"}}}',
-        ['1:35 /tools/__proto__/effekt one of effect, fields | the unknown key "effekt"']
+        ['1:35 /tools/__proto__/effekt one of effect, fields, directory | the unknown key "effekt"']
       ]
     ]
     expect(rows.map(([text]) => [text, problems(text)])).toEqual(rows)

@@ -29,6 +29,8 @@ export interface GuardedOptions {
   readonly resolve: Resolve
   /** Ranges that may be reached although they are not public. */
   readonly allowed: ReadonlyArray<NetworkAddress.AddressRange>
+  /** Asked about every address of the host before anything is sent; throws where it may not be reached. */
+  readonly check: (address: string) => void
   /** Bytes after decompression. */
   readonly mostBytes: number
   readonly signal: AbortSignal
@@ -63,7 +65,7 @@ export const guardedGet = async (target: NetworkAddress.NetworkTarget, options: 
 
 const checkedAddress = async (
   target: NetworkAddress.NetworkTarget,
-  { resolve, allowed }: GuardedOptions
+  { resolve, allowed, check }: GuardedOptions
 ): Promise<ResolvedAddress> => {
   const found = target.address === undefined ? await resolve(target.host) : [literal(target.address)]
   const [first] = found
@@ -74,6 +76,7 @@ const checkedAddress = async (
     const isAllowed = parsed !== undefined && allowed.some((range) => NetworkAddress.contains(range, parsed))
     if (parsed === undefined || (!isAllowed && NetworkAddress.scopeOf(parsed) !== "Global"))
       throw new RequestRefused(`${target.host} leads to an address that is not public`)
+    check(NetworkAddress.print(parsed))
   }
   return first
 }

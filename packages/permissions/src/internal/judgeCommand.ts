@@ -8,6 +8,7 @@ import type { Json } from "@toolwright/runtime-contract"
 import * as RuleSet from "../RuleSet.js"
 import type { ShellAnalysis, ShellFile, ShellPart } from "../ShellAnalysis.js"
 import * as WorkspacePath from "../WorkspacePath.js"
+import { valuesAt } from "./fieldValues.js"
 import { hole } from "./glob.js"
 import { findingOf, type Judge, type JudgedCall, judgeSubject, type FirmFinding } from "./judge.js"
 import { join } from "./pathSegments.js"
@@ -35,12 +36,14 @@ export const commandFindings = (judge: Judge, { call, subject, line }: Asked): R
     ]
   }
   const analysis = judge.shell(line)
+  const directories = directoriesOf(judge, { call, analysis })
   const findings = [
     ...analysis.problems.map((problem) => notUnderstood(judge, problem)),
+    ...(directories === undefined ? [notUnderstood(judge, "where it runs is only known when it runs")] : []),
     ...analysis.parts.flatMap((part) => partFindings(judge, { call, subject, part })),
     ...heard(judge, { call, subject: subject.withPart(wholeLine(line)), about: "the whole line" }),
-    ...fileFindings(judge, { call, analysis }),
-    ...wordFindings(judge, { call, parts: analysis.parts })
+    ...fileFindings(judge, { call, analysis, directories: directories ?? [] }),
+    ...wordFindings(judge, { parts: analysis.parts, directories: directories ?? [] })
   ]
   return analysis.parts.some(({ role }) => role === "Runs") ? findings : [...findings, nothingRuns(judge, analysis)]
 }
@@ -94,40 +97,54 @@ const heard = (
 // `ask bash` asks about every command that runs already.
 const isBare = (rule: RuleSet.Rule): boolean => rule.behavior === "ask" && !rule.pattern.includes("(")
 
+interface InDirectories {
+  /** Where the line may stand, absolute. */
+  readonly directories: ReadonlyArray<string>
+}
+
 const fileFindings = (
   judge: Judge,
-  { call, analysis }: { readonly call: JudgedCall; readonly analysis: ShellAnalysis }
+  { call, analysis, directories }: InDirectories & { readonly call: JudgedCall; readonly analysis: ShellAnalysis }
 ): ReadonlyArray<FirmFinding> => {
   if (analysis.files.length === 0) return []
-  const directories = directoriesOf(judge, { call, analysis })
-  const findings = directories.flatMap((directory) => {
+  return directories.flatMap((directory) => {
     const resolver = new Resolver({ place: judge.place, directory })
     return analysis.files.flatMap((file) => fileFinding(judge, { call, file, resolver }))
   })
-  return directories.length <= mostDirectories
-    ? findings
-    : [...findings, notUnderstood(judge, "it changes its directory too often")]
 }
 
 const mostDirectories = 16
 
-// A relative target lies in whichever directory the line has reached by then, which nobody follows through branches: all count.
+/**
+ * A relative path starts in whichever directory the line, or one before it, has reached by then, which nobody follows
+ * through branches: all count. `undefined` where there is no telling.
+ */
 const directoriesOf = (
   judge: Judge,
   { call, analysis }: { readonly call: JudgedCall; readonly analysis: ShellAnalysis }
-): ReadonlyArray<string> => {
+): ReadonlyArray<string> | undefined => {
+  const before = linesBefore(judge, call).map((line) => judge.shell?.(line))
+  if (before.some((each) => each !== undefined && each.problems.length > 0)) return undefined
   let reached: ReadonlyArray<string> = [call.directory ?? judge.place.workspace]
-  for (const path of analysis.directories) {
+  for (const path of [...before.flatMap((each) => each?.directories ?? []), ...analysis.directories]) {
     const further = reached.flatMap((directory) =>
       WorkspacePath.resolve(judge.place, { path, directory }).spellings.map((found) =>
         join(found, judge.place.view.style)
       )
     )
     reached = [...new Set([...reached, ...further])]
-    if (reached.length > mostDirectories) return reached
+    if (reached.length > mostDirectories) return undefined
   }
   return reached
 }
+
+const linesBefore = (judge: Judge, { toolId, before }: JudgedCall): ReadonlyArray<string> =>
+  (before ?? []).flatMap((args) =>
+    judge
+      .tool(toolId)
+      .commands.flatMap((field) => valuesAt(args, field))
+      .filter((line) => typeof line === "string")
+  )
 
 const usualFiles = { write: ["write", "edit"], read: ["read"] } as const
 
@@ -171,14 +188,14 @@ const fileSubject = (
 /** Words that may name a file or a host that is denied elsewhere: the program behind them decides, so it is a doubt. */
 const wordFindings = (
   judge: Judge,
-  { call, parts }: { readonly call: JudgedCall; readonly parts: ReadonlyArray<ShellPart> }
+  { parts, directories }: InDirectories & { readonly parts: ReadonlyArray<ShellPart> }
 ): ReadonlyArray<FirmFinding> => {
   const denied = (toolId: string) => RuleSet.hasRulesFor(judge.denials, toolId)
   const readers = readersOf(judge).filter(denied)
   const writers = writersOf(judge).filter(denied)
   const fetchers = judge.fetchers.filter(denied)
   if (readers.length + writers.length + fetchers.length === 0) return []
-  const resolver = new Resolver({ place: judge.place, directory: call.directory })
+  const resolvers = directories.map((directory) => new Resolver({ place: judge.place, directory }))
   const doubts: Array<FirmFinding> = []
   const ask = (toolId: string, { subject, about }: { readonly subject: Subject; readonly about: string }) => {
     const { behavior, rule } = RuleSet.decide(judge.denials, { toolId, call: subject })
@@ -193,7 +210,9 @@ const wordFindings = (
     const tools = onlyReads(command) ? readers : [...readers, ...writers]
     for (const path of tools.length === 0 ? [] : rest.flatMap(mayBePaths))
       for (const toolId of tools)
-        ask(toolId, { subject: fileSubject(judge, { toolId, path, resolver }), about: about(path) })
+        for (const resolver of resolvers)
+          ask(toolId, { subject: fileSubject(judge, { toolId, path, resolver }), about: about(path) })
+    const resolver = new Resolver({ place: judge.place })
     for (const url of fetchers.length === 0 ? [] : rest.flatMap((word) => looksLikeUrl(command, word)))
       for (const toolId of fetchers) ask(toolId, { subject: new Subject({ url }, { resolver }), about: about(url) })
   }

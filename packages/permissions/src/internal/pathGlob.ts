@@ -76,15 +76,18 @@ export const beginnings = ({ loose }: PathGlob): ReadonlyArray<ReadonlyArray<str
 }
 
 /** For a text with holes: could the whole path, once known, be one that the glob denies? */
-export const mayMatch = (glob: PathGlob, text: string): boolean => {
+export const mayMatch = (
+  glob: PathGlob,
+  { text, directory = glob.workspace }: { readonly text: string; readonly directory?: string | undefined }
+): boolean => {
   // With `..` beside a hole there is no telling where the path leads.
   if (text.includes("..")) return true
   const path = text.startsWith("~/")
     ? glob.home + text.slice(1)
     : /^(?:\/|[A-Za-z]:)/.test(text)
       ? text
-      : `${glob.workspace}/${text}`
-  const forms = [path, `${glob.workspace}/${text}`].map((form) =>
+      : `${directory}/${text}`
+  const forms = [path, `${directory}/${text}`].map((form) =>
     form.replaceAll("\\", "/").replaceAll(/\/(?:\.?\/)+/g, "/")
   )
   // A hole at the start may make the path absolute.

@@ -121,7 +121,11 @@ export const shapes: ReadonlyMap<string, Shape> = new Map<string, Shape>([
     object("what is known of a tool", {
       keys: {
         effect: ["effect", "What kind of effect it has. Unknown counts as writing."],
-        fields: ["fields", "Its arguments that are no plain text, by dotted path."]
+        fields: ["fields", "Its arguments that are no plain text, by dotted path."],
+        directory: [
+          "text",
+          "Name of the thread's state under which it keeps the directory that its next call starts in."
+        ]
       }
     })
   ],
