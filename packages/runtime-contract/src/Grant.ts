@@ -8,6 +8,7 @@
 import type { Requirement } from "./GateOutcome.js"
 import { type Json, isJsonObject } from "./Json.js"
 import type { GateCall } from "./PermissionGate.js"
+import { isSamePerson } from "./ResumeTicket.js"
 
 /** `Workspace`: every thread of the principal in this store whose gate names the same workspace. */
 export type GrantScope =
@@ -73,7 +74,7 @@ export const mayAnswer = (grant: Grant, requirement: Requirement): boolean =>
   requirement.gate === grant.gate &&
   (requirement.quorum ?? 1) <= 1 &&
   (requirement.approvers === undefined || requirement.approvers.includes(grant.grantedBy)) &&
-  (requirement.requesterMayAnswer !== false || grant.grantedBy !== grant.principal)
+  (requirement.requesterMayAnswer !== false || !isSamePerson(grant.grantedBy, grant.principal))
 
 /** Name of the state key, in each scope, under which grants lie by id. `null` stands for a revoked one. */
 export const stateName = "toolwright/grants"

@@ -191,11 +191,28 @@ export const decide = (state: TicketState, given: TicketAnswer): TicketVerdict =
   }
 }
 
+/**
+ * Two spellings of one name: they differ in case, in white space around or between, in Unicode form, or in characters that
+ * nobody sees. Whoever must not count twice, or not at all, does not count under another spelling either.
+ */
+export const isSamePerson = (left: string, right: string): boolean =>
+  left === right || foldName(left) === foldName(right)
+
+const foldName = (name: string): string =>
+  name
+    .normalize("NFKC")
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .replaceAll(/\s+/g, " ")
+    .trim()
+    .toUpperCase()
+    .toLowerCase()
+    .normalize("NFKC")
+
 /** Who counts for a requirement: its approvers where it names some, without the requester where that is excluded. */
 // oxlint-disable-next-line max-params -- asked for each approver of each requirement
 export const isEligible = (ticket: ResumeTicket, requirement: Requirement, approver: string): boolean =>
   (requirement.approvers === undefined || requirement.approvers.includes(approver)) &&
-  (requirement.requesterMayAnswer !== false || approver !== ticket.principal)
+  (requirement.requesterMayAnswer !== false || !isSamePerson(approver, ticket.principal))
 
 /** True when every requirement has its quorum. One approver may serve several requirements, each once. */
 export const isComplete = (ticket: ResumeTicket, allowedBy: ReadonlyArray<string>): boolean =>
@@ -245,5 +262,6 @@ const approverRefusal = (state: TicketState, { answer, approver }: TicketAnswer)
   if (answer._tag === "Expire" || answer._tag === "Due" || state.ticket.requirements.length === 0) return undefined
   if (!state.ticket.requirements.some((requirement) => isEligible(state.ticket, requirement, approver)))
     return "NotEligible"
-  return answer._tag === "Allow" && state.allowedBy.includes(approver) ? "AlreadyCounted" : undefined
+  const isCounted = answer._tag === "Allow" && state.allowedBy.some((one) => isSamePerson(one, approver))
+  return isCounted ? "AlreadyCounted" : undefined
 }

@@ -127,6 +127,24 @@ describe("tickets have one winner", () => {
     })
   })
 
+  it("[H3] the same person under another spelling does not count twice, and is not let in where the requester is excluded", () => {
+    const spellings = ["zoë", "Zoë", " zoë ", "zoe\u0308", "zo\u200bë", "ｚｏë", "zoë\u00a0"]
+    const two = open({ requirements: [{ reason: "moves money", quorum: 2 }] })
+    const others = open({ principal: "zoë", requirements: [{ reason: "moves money", requesterMayAnswer: false }] })
+    for (const first of spellings)
+      for (const approver of spellings) {
+        const counted = decide(two, answering(allowing, { approver: first }))
+        if (counted._tag !== "Counted") throw new Error("expected it to be counted")
+        expect(refusal(counted.state, answering(allowing, { approver }))).toBe("AlreadyCounted")
+        expect(refusal(others, answering(allowing, { approver }))).toBe("NotEligible")
+      }
+    const counted = decide(two, answering(allowing, { approver: "zoë" }))
+    if (counted._tag !== "Counted") throw new Error("expected it to be counted")
+    expect(decide(counted.state, answering(allowing, { approver: "zoe" }))._tag).toBe("Decided")
+    const named = open({ requirements: [{ reason: "moves money", approvers: ["zoë"] }] })
+    expect(refusal(named, answering(allowing, { approver: "Zoë" }))).toBe("NotEligible")
+  })
+
   it("[H3, P2] several requirements must each have their quorum; one approver may serve several", () => {
     const { ticket } = open({
       requirements: [

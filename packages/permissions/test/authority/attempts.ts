@@ -3,6 +3,7 @@ import * as fc from "fast-check"
 import { compile } from "../support.js"
 import { evasions, plainLines, plainRules } from "./evasions.js"
 import { contacted, isInternal, urls } from "./hosts.js"
+import { deniedFile, moves } from "./moves.js"
 import { makeDiskTree, makeMemoryTree, meant, paths, type Tree } from "./paths.js"
 
 export interface Attempt {
@@ -44,6 +45,12 @@ export const attemptAll = ({
   const denied = inCommand(["allow *", 'deny bash(command ~ "forbid *")'])
   const bypassed = inCommand(['deny bash(command ~ "forbid *")'], { mode: "bypass" })
   const listed = inCommand([...allowed.map((name) => `allow bash(command ~ "${name} *")`), "allow write"])
+  const moving = inCommand([
+    "allow bash",
+    `deny read(path ~ "${deniedFile}")`,
+    `deny write(path ~ "${deniedFile}")`,
+    'allow write(path ~ "**")'
+  ])
   const plain = inCommand(plainRules)
   return [
     attempt("a denied command", {
@@ -64,7 +71,13 @@ export const attemptAll = ({
       inputs: evasions(),
       holds: (line) => listed(line) !== "allow"
     }),
-    attemptPaths("a denied path", { tries: share(0.19), seed: seed + 3, tree: makeMemoryTree() }),
+    attempt("a denied file in a command", {
+      tries: share(0.05),
+      seed: seed + 7,
+      inputs: moves(),
+      holds: (line) => moving(line) !== "allow"
+    }),
+    attemptPaths("a denied path", { tries: share(0.14), seed: seed + 3, tree: makeMemoryTree() }),
     attemptPaths("a denied path on the disk", { tries: share(0.01), seed: seed + 6, tree: makeDiskTree() }),
     attemptHosts({ tries: share(0.15), seed: seed + 4 }),
     attempt("a plain line is stopped", {
