@@ -6,16 +6,13 @@
  * Does not decide about calls: the gate that is made of it does.
  */
 import { readFileSync } from "node:fs"
-import { join } from "node:path"
-import { ShellDirectory } from "@toolwright/builtin-tools/shell"
 import { PermissionGate, Policy, PolicyFile, UrlGuard } from "@toolwright/permissions"
-import type { PermissionGate as Gate } from "@toolwright/runtime-contract"
 import { CommandLineError } from "./CommandLine.js"
 
 export interface DemoPolicy {
   readonly gate: PermissionGate.PolicyGate
-  /** Why the host of a page, or of a redirect on the way to it, may not be contacted. */
-  readonly refuses: (url: URL, first: URL) => string | undefined
+  /** Why the host of a page, or of a redirect on the way to it, may not be contacted, under its name or its address. */
+  readonly refuses: ReturnType<typeof UrlGuard.refuses>
   readonly isPlan: boolean
   /** Nothing that writes, or what the file says. */
   readonly plan: (isOn: boolean) => void
@@ -27,17 +24,12 @@ export const readPolicy = (file: string, workspace: string): DemoPolicy => {
     const text = readFileSync(file, "utf8")
     const policy = PolicyFile.parse(text, { file })
     const planning = JSON.stringify({ ...policy, mode: "plan" })
-    const { gate, replace } = PermissionGate.replaceable(text, {
-      id: "demo",
-      workspace,
-      file,
-      directory: (call) => directoryOf(call, workspace)
-    })
-    const guard = UrlGuard.make(Policy.compile(policy, { workspace }), { toolId: "web_fetch" })
+    const { gate, replace } = PermissionGate.replaceable(text, { id: "demo", workspace, file })
+    const refuses = UrlGuard.refuses(Policy.compile(policy, { workspace }), { toolId: "web_fetch" })
     let isPlan = policy.mode === "plan"
     return {
       gate,
-      refuses: (url, first) => guard({ url, admitted: first }),
+      refuses,
       get isPlan() {
         return isPlan
       },
@@ -51,10 +43,4 @@ export const readPolicy = (file: string, workspace: string): DemoPolicy => {
     const problem = cause instanceof Error ? cause.message : String(cause)
     throw new CommandLineError(`the policy cannot be used\n${problem}`, { cause })
   }
-}
-
-/** Relative paths of a command start where the last one of its thread ended. */
-const directoryOf = ({ tool, state }: Gate.GateCall, workspace: string): string | undefined => {
-  if (tool.id !== "bash") return undefined
-  return join(workspace, state.get(ShellDirectory) ?? ".")
 }
