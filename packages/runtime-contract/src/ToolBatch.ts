@@ -121,6 +121,9 @@ export type Transition =
 
 export const Requested: CallPhase = Object.freeze({ _tag: "Requested" })
 
+/** Nearly every call has one attempt. */
+const firstAttempt: CallPhase = Object.freeze({ _tag: "Executing", attempt: 1 })
+
 export const isTerminal = (call: BatchCall): boolean => {
   const { _tag } = call.phase
   return _tag === "Completed" || _tag === "NotRun" || _tag === "Indeterminate"
@@ -245,7 +248,7 @@ const enter = (call: BatchCall, event: EventOf<"Enter">): Transition => {
     return illegal({ call, event }, "NeverReplay is entered at most once")
   if (call.attempts >= call.recovery.maxAttempts) return illegal({ call, event }, "the attempts are spent")
   const attempt = call.attempts + 1
-  const next: CallPhase = { _tag: "Executing", attempt }
+  const next: CallPhase = attempt === 1 ? firstAttempt : { _tag: "Executing", attempt }
   return { ok: true, call: enteredAs(call, { attempts: attempt, entered: event.digest, phase: next }) }
 }
 
@@ -329,7 +332,7 @@ export const plan = (batch: ToolBatch, options: PlanOptions): Plan => {
       continue
     }
     if (isReady && !open.conflictsWith(call.claim)) {
-      if (options.held.some((claim) => conflicts(claim, call.claim))) held.push(call)
+      if (options.held.length > 0 && options.held.some((claim) => conflicts(claim, call.claim))) held.push(call)
       else if (running < options.width) {
         running++
         start.push(call)

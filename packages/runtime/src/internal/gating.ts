@@ -49,11 +49,11 @@ export const askGates = (run: ActiveRun, asking: Asking): Rest => {
   const now = run.engine.clock.now()
   while (asking.decisions.length < asking.calls.length) {
     const proposal = asking.calls[asking.decisions.length]
-    if (proposal?.entry === undefined) {
+    if (proposal === undefined || !isGateable(proposal)) {
       pass(asking, proposal)
       continue
     }
-    const asked: Gateable = { call: proposal.call, entry: proposal.entry }
+    const asked = proposal
     const call = gateCall(run, { asked, earlier: asking.earlier, now })
     let decided: Decision | undefined
     for (let index = 0; index < gates.length; index++) {
@@ -101,6 +101,8 @@ function* waitForGates(
 }
 
 const lateAnswer: Settled<GateOutcome.GateOutcome> = { ok: false, error: new Error("the gate did not answer in time") }
+
+export const isGateable = (proposal: Proposal): proposal is Proposal & Gateable => proposal.entry !== undefined
 
 /** A call that was refused before any gate was asked. */
 const pass = ({ decisions, earlier }: Asking, proposal: Proposal | undefined): void => {

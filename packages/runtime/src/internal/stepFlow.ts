@@ -21,7 +21,7 @@ import { applyDecision } from "./deciding.js"
 import { endWithText } from "./ending.js"
 import { Exchange } from "./exchange.js"
 import type { Flow, Rest } from "./flow.js"
-import { type Asking, askGates } from "./gating.js"
+import { type Asking, askGates, isGateable } from "./gating.js"
 import { callHooks, hookContext } from "./hooks.js"
 import { readInbox } from "./inbox.js"
 import { ingress, type Ingress, type Offer } from "./ingress.js"
@@ -220,14 +220,13 @@ const openDecided = (run: ActiveRun, { opening, asking }: Decided): Rest => {
     const proposal = asking.calls[position]
     const decision = asking.decisions[position]
     if (proposal === undefined) continue
-    const { call, entry } = proposal
-    if (entry === undefined || decision === undefined) {
-      calls.push(call)
+    if (!isGateable(proposal) || decision === undefined) {
+      calls.push(proposal.call)
       continue
     }
-    const applied = applyDecision(run, { asked: { call, entry }, decision })
+    const applied = applyDecision(run, { asked: proposal, decision })
     calls.push(applied.call)
-    run.entries.set(position, entry)
+    run.entries.set(position, proposal.entry)
     if (applied.ticket !== undefined) changes.issue(applied.ticket)
     if (applied.isReady) run.ready.set(position, true)
   }
