@@ -22,7 +22,10 @@ const checks = {
   "import-weight": "node scripts/check-import-weight.mjs",
   packages: "node scripts/check-packages.mjs",
   fuzz: "turbo run fuzz -- --tries 200000",
-  attack: "turbo run attack"
+  attack: "turbo run attack",
+  explore: "node scripts/explore.mjs",
+  crash: "node apps/acceptance/scenarios/built.mjs crash ask second",
+  simulate: "node apps/acceptance/scenarios/built.mjs simulate --seeds 1000"
 }
 
 const out = option("--out")
