@@ -2,10 +2,11 @@
  * All moments that one runtime waits for, behind one timer on its clock.
  *
  * Guarantees: a deadline fires once, at its moment or later, never after it was cancelled; no timer is armed while
- * nothing waits. Cancelling costs nothing: the entry is dropped when it comes up.
+ * nothing waits. Cancelling costs nothing: the entry is dropped when it comes up. Moments are those of `now` here, which
+ * nobody sets: they are no dates.
  * Does not measure: durations belong to tracing.
  */
-import type { RuntimeClock } from "@toolwright/runtime-contract"
+import { RuntimeClock as Clocks, type RuntimeClock } from "@toolwright/runtime-contract"
 
 export interface Deadline {
   readonly at: number
@@ -30,6 +31,8 @@ class Entry implements Deadline {
 
 export class DeadlineSet {
   readonly clock: RuntimeClock.RuntimeClock
+  /** By the clock that nobody sets. */
+  readonly now: () => number
   /** A binary heap by moment; cancelled entries stay until they come up or outnumber the others. */
   #heap: Array<Entry> = []
   #live = 0
@@ -37,13 +40,14 @@ export class DeadlineSet {
 
   constructor(clock: RuntimeClock.RuntimeClock) {
     this.clock = clock
+    this.now = () => Clocks.elapsedOf(clock)
   }
 
   get size(): number {
     return this.#live
   }
 
-  /** Calls `wake` once, when the clock has reached `at`. `wake` must not throw. */
+  /** Calls `wake` once, when `now` has reached `at`. `wake` must not throw. */
   add(at: number, wake: () => void): Deadline {
     const entry = new Entry(this, at, wake)
     this.#live++
@@ -54,7 +58,7 @@ export class DeadlineSet {
 
   /** `add`, counted from now. */
   after(delay: number, wake: () => void): Deadline {
-    return this.add(this.clock.now() + delay, wake)
+    return this.add(this.now() + delay, wake)
   }
 
   dropped(): void {
@@ -67,7 +71,7 @@ export class DeadlineSet {
 
   #arm(at: number): void {
     this.#disarm()
-    const disarm = this.clock.after(Math.max(0, at - this.clock.now()), () => this.#fire())
+    const disarm = this.clock.after(Math.max(0, at - this.now()), () => this.#fire())
     this.#armed = { at, disarm }
   }
 
@@ -78,7 +82,7 @@ export class DeadlineSet {
 
   #fire(): void {
     this.#armed = undefined
-    const now = this.clock.now()
+    const now = this.now()
     for (let first = this.#heap[0]; first !== undefined; first = this.#heap[0]) {
       if (first.wake !== undefined && first.at > now) break
       this.#pop()

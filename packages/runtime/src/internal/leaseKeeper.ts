@@ -1,8 +1,8 @@
 /**
  * Keeps the lease of a run alive, and looks into its inbox, for as long as it is driven here (R10).
  *
- * Guarantees: renewed at half of its length; an owner that is fenced, or cannot renew until the lease runs out, stops its
- * run at once; nothing is left armed behind `stop`.
+ * Guarantees: renewed at half of its length, by a clock that nobody sets; an owner that is fenced, or cannot renew until
+ * the lease runs out, stops its run at once; nothing is left armed behind `stop`.
  * Does not claim or release.
  */
 import { StoreError, type ThreadStore } from "@toolwright/runtime-contract"
@@ -27,7 +27,7 @@ export class LeaseKeeper {
     this.#run = run
   }
 
-  /** `since`: when the claim was sent, by our own clock; a lease is believed no longer than counted from there. */
+  /** `since`: when the claim was sent, as deadlines count; a lease is believed no longer than counted from there. */
   start(since: number): void {
     this.#isStopped = false
     this.#expect(since)
@@ -62,7 +62,7 @@ export class LeaseKeeper {
     if (this.#isStopped || lease === undefined) return
     // Most runs are over before their first renewal: the end of the lease is watched from there on.
     this.#expiry ??= this.#run.deadlines.add(this.#until, () => this.#lost(undefined))
-    const since = engine.clock.now()
+    const since = this.#run.deadlines.now()
     const renewed = beginEffect(engine.services, engine.store.renew(lease, engine.leaseTtl))
     if (isSettled(renewed)) return this.#renewed(renewed, since)
     this.#asking = renewed

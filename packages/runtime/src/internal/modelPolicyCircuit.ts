@@ -5,7 +5,7 @@
  * does; whatever comes of the try decides.
  * Does not wait: a retry does not help against an open circuit, a fallback does.
  */
-import { LlmError, type LlmExecutor, type RuntimeClock } from "@toolwright/runtime-contract"
+import { LlmError, type LlmExecutor, RuntimeClock } from "@toolwright/runtime-contract"
 
 export interface CircuitPolicy {
   /** Failures in a row that open the circuit. */
@@ -92,7 +92,7 @@ class Guarded implements AsyncIterableIterator<LlmExecutor.LlmEvent> {
   #admit(): void {
     const { circuit, clock, name, policy } = this.#guard
     if (circuit.failures < policy.failures) return
-    const left = circuit.openUntil - clock.now()
+    const left = circuit.openUntil - RuntimeClock.elapsedOf(clock)
     if (left > 0 || circuit.isTrying) {
       this.#isJudged = true
       throw new LlmError({
@@ -115,6 +115,6 @@ class Guarded implements AsyncIterableIterator<LlmExecutor.LlmEvent> {
     // An aborted request says nothing of the model.
     if (failure?.reason === "aborted") return
     if (failure === undefined || !on.has(failure.reason)) circuit.failures = 0
-    else if (++circuit.failures >= policy.failures) circuit.openUntil = clock.now() + policy.openFor
+    else if (++circuit.failures >= policy.failures) circuit.openUntil = RuntimeClock.elapsedOf(clock) + policy.openFor
   }
 }

@@ -5,7 +5,7 @@
  * and whatever it still says is not heard.
  * Does not limit the whole of an exchange: the run's own limit does.
  */
-import { LlmError, type LlmExecutor, type RuntimeClock } from "@toolwright/runtime-contract"
+import { LlmError, type LlmExecutor, RuntimeClock } from "@toolwright/runtime-contract"
 
 export interface TimeoutPolicy {
   /** Milliseconds until the first event. */
@@ -58,7 +58,7 @@ class Timed implements AsyncIterableIterator<Event> {
     return new Promise((resolve, reject) => {
       this.#reject = reject
       this.#iterator ??= this.#begin()
-      this.#silentSince = this.#limits.clock.now()
+      this.#silentSince = RuntimeClock.elapsedOf(this.#limits.clock)
       this.#cancelTimer ??= this.#arm(this.#limit)
       this.#iterator.next().then(
         (result) => {
@@ -102,7 +102,7 @@ class Timed implements AsyncIterableIterator<Event> {
   readonly #look = (): void => {
     this.#cancelTimer = undefined
     if (this.#isOver || this.#silentSince === undefined) return
-    const left = this.#silentSince + this.#limit - this.#limits.clock.now()
+    const left = this.#silentSince + this.#limit - RuntimeClock.elapsedOf(this.#limits.clock)
     if (left > 0) {
       this.#cancelTimer = this.#arm(left)
       return

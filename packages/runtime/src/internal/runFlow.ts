@@ -99,7 +99,7 @@ function* claim(
   { keeper, takeOver }: { readonly keeper: LeaseKeeper; readonly takeOver: boolean }
 ): Flow<void> {
   const { store, services, owner, leaseTtl, clock } = run.engine
-  const since = clock.now()
+  const since = run.deadlines.now()
   const request: ThreadStore.ClaimRequest = {
     threadId: run.threadId,
     owner,
