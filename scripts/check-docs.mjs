@@ -9,7 +9,7 @@ import { dirname, join, posix } from "node:path"
 import { flag, has, read, report, root, walk } from "./lib/tree.mjs"
 
 const problems = []
-const runnable = /^(?:examples\/|(?:packages|apps)\/[^/]+\/test\/)/
+const runnable = /^(?:examples\/|(?:packages|apps)\/[^/]+\/(?:test|scenarios)\/)/
 const held = (path) => /(?:^|\/)README\.md$/.test(path) || path.startsWith("docs/guides/")
 const machinePath = /(?:^|[\s"'`(=:])((?:\/(?:home|root|Users|work|mnt|tmp)\/[\w.-]+)|[A-Z]:\\Users\\)/
 
@@ -74,7 +74,9 @@ const checkSnippets = (path, text) =>
       }
       const region = regionOf(file, name)
       if (region === undefined) {
-        problems.push(`${at}: no region ${name ?? "(whole file)"} in ${file}; sources are examples/ and the tests`)
+        problems.push(
+          `${at}: no region ${name ?? "(whole file)"} in ${file}; sources are examples/, the tests and their scenarios`
+        )
         return whole
       }
       if (region === body.trim()) return whole

@@ -34,7 +34,7 @@ describe("check-docs", () => {
     [
       "a snippet of a file that nothing runs",
       { "docs/guides/start.md": `# Start\n## First tool\n<!-- from src/a.ts#b -->\n${fence}ts\na\n${fence}\n` },
-      "docs/guides/start.md:3: no region b in src/a.ts; sources are examples/ and the tests\n"
+      "docs/guides/start.md:3: no region b in src/a.ts; sources are examples/, the tests and their scenarios\n"
     ],
     ["a long decision", { "docs/adr/0001-x.md": "line\n".repeat(121) }, "docs/adr/0001-x.md: longer than 120 lines\n"],
     [
