@@ -60,6 +60,21 @@ export const migrate = (connection: SqliteConnection, ledger: SchemaLedger): num
   })
 }
 
+/**
+ * Looks whether the tables still are of the newest version that this code knows: another program may have migrated them
+ * while this one had them open. Throws `SchemaRefused`.
+ */
+export const verify = (connection: SqliteConnection, ledger: SchemaLedger): void => {
+  const version = versionOf(connection, ledger)
+  if (version !== newestOf(ledger))
+    throw new SchemaRefused({
+      reason: "Altered",
+      position: `schema ${ledger.component}`,
+      found: `version ${version}`,
+      expected: `version ${newestOf(ledger)}`
+    })
+}
+
 /** The number of the newest version that this code knows. */
 export const newestOf = (ledger: SchemaLedger): number => ledger.versions.length
 

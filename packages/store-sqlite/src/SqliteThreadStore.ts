@@ -27,10 +27,12 @@ import { SignalWriter } from "./internal/signalWriter.js"
 import { closedFailure, storeFailure, unwritable } from "./internal/storeFailure.js"
 import { ThreadReader, type TailRequest } from "./internal/threadReader.js"
 import type { ThreadReading } from "./internal/threadReading.js"
+import { threadSchema } from "./internal/threadSchema.js"
 import { threadTables } from "./internal/threadTables.js"
 import { readTransaction } from "./internal/transaction.js"
 import { type Waiting, type WriteFailure, WriteQueue } from "./internal/writeQueue.js"
 import type { Answer } from "./internal/writing.js"
+import { verify } from "./SchemaLedger.js"
 import type { SqliteConnection, SqliteDriver } from "./SqliteDriver.js"
 
 export interface SqliteThreadStoreOptions {
@@ -123,7 +125,13 @@ export class SqliteThreadStore implements ThreadStore.ThreadStore {
     this.#connection = connection
     const tables = threadTables(connection)
     const now = options.now ?? Date.now
-    const known = new KnownThreads({ connection, tables, now, budget: options.memory ?? 128 * 1024 * 1024 })
+    const known = new KnownThreads({
+      connection,
+      tables,
+      now,
+      budget: options.memory ?? 128 * 1024 * 1024,
+      verifySchema: () => verify(connection, threadSchema)
+    })
     const writing = { tables, known, now }
     this.#known = known
     this.#reader = new ThreadReader(writing)

@@ -163,6 +163,44 @@ describe("a file that another process has locked", () => {
   })
 })
 
+describe("a database that is changed while it is open", () => {
+  it.each([
+    ["a newer program migrates it", "UPDATE toolwright_schema SET version = 2", "expected at most 1, found version 2"],
+    [
+      "a table gets a column",
+      "ALTER TABLE thread_head ADD COLUMN color TEXT",
+      "expected those of version 1, found other tables or indices"
+    ]
+  ])("[R11] is refused from then on when %s, and nothing more is written", async (_, change, says) => {
+    const store = await world.open()
+    const owner = ownerOf("thread")
+    await Effect.runPromise(store.claim({ threadId: "thread", owner: "one", ttl: 60_000 }))
+    await Effect.runPromise(store.commit(starting(owner)))
+    const other = world.connect()
+    other.exec(change)
+    const count = () => other.prepare("SELECT count(*) AS count FROM thread_commit").get()?.["count"]
+    const refused = ["Unreadable", says]
+    expect(await failureOf(store.commit(saying({ owner, revision: 1 })))).toEqual(refused)
+    expect(await failureOf(store.commit(saying({ owner, revision: 1 })))).toEqual(refused)
+    expect(await failureOf(store.load("thread"))).toEqual(refused)
+    expect(await failureOf(store.inbox("thread"))).toEqual(refused)
+    expect(count()).toBe(1)
+    other.close()
+  })
+
+  it("[D3] goes on when somebody vacuums it", async () => {
+    const store = await world.open()
+    const owner = ownerOf("thread")
+    await Effect.runPromise(store.claim({ threadId: "thread", owner: "one", ttl: 60_000 }))
+    await Effect.runPromise(store.commit(starting(owner)))
+    const other = world.connect()
+    other.exec("VACUUM")
+    other.close()
+    await Effect.runPromise(store.commit(saying({ owner, revision: 1 })))
+    expect((await Effect.runPromise(store.load("thread")))?.revision).toBe(2)
+  })
+})
+
 describe("a closed store", () => {
   it("[L8] has written what waited, and refuses what comes later", async () => {
     const store = await world.open()

@@ -2,8 +2,8 @@
  * What this process remembers of threads, so that a commit never reads a history again.
  *
  * Guarantees: inside a transaction, what is given out is what the database holds: SQLite's `data_version` tells when
- * another connection has written, and then each thread is compared with its row before it is used. What a transaction
- * changed here is forgotten with it when it is undone.
+ * another connection has written, and then each thread is compared with its row before it is used, and the tables with
+ * their version if they were touched. What a transaction changed here is forgotten with it when it is undone.
  * Does not grow without bound: of the threads that nobody here owns, those used longest ago are forgotten first, and
  * read again when they are needed.
  */
@@ -17,6 +17,9 @@ export class KnownThreads {
   readonly #tables: ThreadTables
   readonly #now: () => number
   readonly #dataVersion: SqliteStatement
+  /** Changes with every change of a table, and with the version of our own. */
+  readonly #schema: SqliteStatement
+  readonly #verifySchema: () => void
   readonly #budget: number
   readonly #threads = new Map<string, KnownThread>()
   /** What the present transaction uses. */
@@ -24,20 +27,28 @@ export class KnownThreads {
   #transaction = 0
   #weight = 0
   #seenVersion = -1
+  #seenSchema: string
   #generation = 0
   #floorsSeen: { readonly key: number; readonly epoch: number } | undefined
 
-  /** `budget`: characters of history that may be remembered. */
+  /** `budget`: characters of history that may be remembered. `verifySchema` throws when the tables are no longer ours. */
   constructor(given: {
     readonly connection: SqliteConnection
     readonly tables: ThreadTables
     readonly budget: number
     readonly now: () => number
+    readonly verifySchema: () => void
   }) {
     this.#tables = given.tables
     this.#now = given.now
     this.#budget = given.budget
     this.#dataVersion = given.connection.prepare("PRAGMA data_version")
+    this.#schema = given.connection.prepare(
+      `SELECT schema_version AS tables, (SELECT version FROM toolwright_schema WHERE component = 'thread') AS version
+       FROM pragma_schema_version`
+    )
+    this.#verifySchema = given.verifySchema
+    this.#seenSchema = this.#schemaNow()
   }
 
   /** To be called first in every transaction, and before `verified`: notices what other connections wrote. */
@@ -45,10 +56,19 @@ export class KnownThreads {
     this.#transaction++
     const version = numberIn(this.#dataVersion.get() ?? {}, "data_version")
     if (version === this.#seenVersion) return
+    const schema = this.#schemaNow()
+    // Before it counts as seen: what is refused now is refused again.
+    if (schema !== this.#seenSchema) this.#verifySchema()
+    this.#seenSchema = schema
     this.#seenVersion = version
     this.#generation++
     this.#floorsSeen = undefined
     this.#tables.snapshots.forget()
+  }
+
+  #schemaNow(): string {
+    const row = this.#schema.get()
+    return `${String(row?.["tables"])} ${String(row?.["version"])}`
   }
 
   /** The thread as the database has it; `undefined` for one that has no row. */
