@@ -3,7 +3,7 @@
  *
  * Guarantees: acknowledged is on disk (WAL, `synchronous=FULL`); every check is made inside the transaction that writes;
  * commits of different threads that wait together share one transaction, and a refused one disturbs none of them; any
- * number of processes on one machine may share the file.
+ * number of processes on one machine may share the file; no thread is taken or kept in a file that was moved away.
  * Does not work over a network file system, where SQLite's locks do not hold, and does not encrypt.
  */
 import type {
@@ -23,6 +23,7 @@ import type { KnownThread } from "./internal/knownThread.js"
 import { KnownThreads } from "./internal/knownThreads.js"
 import { openDatabase } from "./internal/openDatabase.js"
 import { OwnershipWriter } from "./internal/ownershipWriter.js"
+import { sameFile } from "./internal/sameFile.js"
 import { SignalWriter } from "./internal/signalWriter.js"
 import { closedFailure, storeFailure, unwritable } from "./internal/storeFailure.js"
 import { ThreadReader, type TailRequest } from "./internal/threadReader.js"
@@ -59,6 +60,8 @@ interface Request<A, E> {
   readonly needsHistory?: boolean
   /** What is written down, made before the transaction. */
   readonly encode?: () => string
+  /** Takes or keeps a thread: then the file must still be the one that others see. */
+  readonly isOwning?: true
   /** Inside the transaction. */
   readonly write: (text: string) => Answer<A, E>
   /** When it is durable and was not refused. */
@@ -111,6 +114,7 @@ export class SqliteThreadStore implements ThreadStore.ThreadStore {
   readonly #commits: CommitWriter
   readonly #ownership: OwnershipWriter
   readonly #signals: SignalWriter
+  readonly #checkFile: () => void
   readonly #listeners = new Map<string, Set<() => void>>()
   #isClosed = false
   #isDisconnected = false
@@ -123,6 +127,7 @@ export class SqliteThreadStore implements ThreadStore.ThreadStore {
     this.#path = options.path
     this.#patience = options.patience ?? 5_000
     this.#connection = connection
+    this.#checkFile = sameFile(options.path)
     const tables = threadTables(connection)
     const now = options.now ?? Date.now
     const known = new KnownThreads({
@@ -169,10 +174,10 @@ export class SqliteThreadStore implements ThreadStore.ThreadStore {
     this.#read(request.threadId, () => this.#reader.tail(request))
 
   readonly claim = (request: ThreadStore.ClaimRequest): Effect.Effect<ThreadStore.Lease, StoreError> =>
-    this.#write({ threadId: request.threadId, write: () => this.#ownership.claim(request) })
+    this.#write({ threadId: request.threadId, isOwning: true, write: () => this.#ownership.claim(request) })
 
   readonly renew = (lease: ThreadStore.Lease, ttl: number): Effect.Effect<ThreadStore.Lease, StoreError> =>
-    this.#write({ threadId: lease.threadId, write: () => this.#ownership.renew(lease, ttl) })
+    this.#write({ threadId: lease.threadId, isOwning: true, write: () => this.#ownership.renew(lease, ttl) })
 
   readonly release = (lease: ThreadStore.Lease): Effect.Effect<void, StoreError> =>
     this.#write({ threadId: lease.threadId, write: () => this.#ownership.release(lease) })
@@ -252,12 +257,23 @@ export class SqliteThreadStore implements ThreadStore.ThreadStore {
         return resume(Effect.andThen(this.#warm(threadId), this.#write({ ...request, needsHistory: false })))
       }
       if (this.#isClosed) return resume(Effect.fail(closedFailure({ threadId, path: this.#path })))
+      const moved = request.isOwning === true ? this.#whyMoved(threadId) : undefined
+      if (moved !== undefined) return resume(Effect.fail(moved))
       try {
         return this.#queue.submit(new Ask({ request, resume, path: this.#path }))
       } catch (error) {
         return resume(Effect.fail(unwritable(threadId, error)))
       }
     })
+  }
+
+  #whyMoved(threadId: string): StoreError | undefined {
+    try {
+      this.#checkFile()
+      return undefined
+    } catch (error) {
+      return storeFailure(error, { threadId, path: this.#path })
+    }
   }
 
   /**

@@ -201,6 +201,22 @@ describe("a database that is changed while it is open", () => {
   })
 })
 
+describe("a file that is moved away while it is open", () => {
+  it.each([
+    ["removed", (path: string) => fs.rmSync(path)],
+    ["moved", (path: string) => fs.renameSync(path, `${path}.old`)],
+    ["replaced", (path: string) => (fs.renameSync(path, `${path}.old`), fs.copyFileSync(`${path}.old`, path))]
+  ])("[D4, R10] takes and keeps no thread any more when it was %s", async (_, move) => {
+    const store = await world.open()
+    const lease = await Effect.runPromise(store.claim({ threadId: "thread", owner: "one", ttl: 60_000 }))
+    await Effect.runPromise(store.renew(lease, 60_000))
+    move(world.path)
+    const refused = ["Unavailable", "the file was removed, moved or replaced while it was open"]
+    expect(await failureOf(store.renew(lease, 60_000))).toEqual(refused)
+    expect(await failureOf(store.claim({ threadId: "other", owner: "one", ttl: 60_000 }))).toEqual(refused)
+  })
+})
+
 describe("a closed store", () => {
   it("[L8] has written what waited, and refuses what comes later", async () => {
     const store = await world.open()
