@@ -52,7 +52,7 @@ describe("a commit", () => {
     expect(costs.filter((cost) => cost.join() !== plain.join())).toEqual([])
   })
 
-  it("[D3] of another process costs the owner one look at the row of its thread", async () => {
+  it("[D3, R11] of another process costs the owner one look at the version of the tables and one at the row of its thread", async () => {
     const executed: Array<string> = []
     const store = await world.open({ driver: watched({ before: (sql) => void executed.push(sql) }) })
     const other = await world.open()
@@ -68,6 +68,7 @@ describe("a commit", () => {
     expect(executed.map((sql) => sql.trim().split(/\s+/).slice(0, 3).join(" "))).toEqual([
       "BEGIN IMMEDIATE",
       "PRAGMA data_version",
+      "SELECT schema_version AS",
       "SELECT key, epoch,",
       "INSERT INTO thread_commit",
       "COMMIT"
