@@ -5,7 +5,7 @@
  * has not seen as it is now is not replaced unless the call says so.
  * Does not append and does not change a part: `edit` does.
  */
-import { Tool } from "@toolwright/runtime-contract"
+import { type RawTool, Tool, type ToolOperation } from "@toolwright/runtime-contract"
 import { type Static, Type } from "@toolwright/runtime-contract/typebox"
 import { makeParents, readWhole, replace } from "./internal/fileContent.js"
 import { explain, refuse } from "./internal/fileRefusals.js"
@@ -55,7 +55,7 @@ export const write = ({ workspace, seen }: Place): Tool.Tool<"write", typeof arg
     {
       ...Write,
       concurrency: ({ file_path }) => Workspace.claims(workspace, [{ path: file_path, access: "Write" }]),
-      reconcile: (_, given) => reconcile(workspace, given)
+      reconcile: (operation, given) => reconcile({ workspace, seen }, { operation, given })
     },
     (given, context) => {
       const argument = { toolId: Write.id, pointer: "/file_path", path: given.file_path }
@@ -125,15 +125,25 @@ const unseen = (path: string, isChanged: boolean): unknown =>
     fix: "read it first and take over what must stay, or send overwrite: true to replace it whatever it holds"
   })
 
-/** A file that holds exactly what was to be written says that it happened; anything else proves nothing. */
-const reconcile = (workspace: Workspace.Workspace, given: Static<typeof args>) =>
+interface Asking {
+  readonly operation: ToolOperation.ToolOperation
+  readonly given: Static<typeof args>
+}
+
+/**
+ * A file that holds exactly what was to be written says that it happened, one that is as this thread read it that it did
+ * not; anything else proves nothing.
+ */
+const reconcile = (
+  { workspace, seen }: Place,
+  { operation, given }: Asking
+): RawTool.Reconciliation<Static<typeof output>> =>
   within(workspace, { toolId: Write.id, pointer: "/file_path", path: given.file_path }, (found) => {
-    if (found.entry === undefined) return { _tag: "Unknown" as const }
-    const { bytes } = readWhole(found.parent, found.name)
-    if (!bytes.equals(Buffer.from(given.content.toWellFormed(), "utf8"))) return { _tag: "Unknown" as const }
+    if (found.entry === undefined) return { _tag: "Unknown" }
     const file_path = Workspace.show(found.names)
-    return {
-      _tag: "Happened" as const,
-      output: { file_path, size: bytes.length, created: false, version: versionOf(bytes) }
-    }
+    const { bytes } = readWhole(found.parent, found.name)
+    const version = versionOf(bytes)
+    if (bytes.equals(Buffer.from(given.content.toWellFormed(), "utf8")))
+      return { _tag: "Happened", output: { file_path, size: bytes.length, created: false, version } }
+    return seen.version({ operation }, file_path) === version ? { _tag: "NotSent" } : { _tag: "Unknown" }
   })
