@@ -13,6 +13,7 @@ import { explain, refuse } from "./internal/fileRefusals.js"
 import { absent, FilesSeen } from "./internal/filesSeen.js"
 import { versionOf } from "./internal/fileText.js"
 import { codeOf, type HeldDirectory } from "./internal/heldDirectory.js"
+import { shownName } from "./internal/shownName.js"
 import type { Found } from "./internal/walkPath.js"
 import { within } from "./internal/withinWorkspace.js"
 import type { Place } from "./Read.js"
@@ -88,7 +89,7 @@ const deleteFound = (
     { path, deleted },
     {
       state: [seen.saw(context, { [path]: absent })],
-      content: [{ type: "text", text: `deleted ${path}${deleted > 1 ? ` (${deleted} entries)` : ""}` }]
+      content: [{ type: "text", text: `deleted ${shownName(path)}${deleted > 1 ? ` (${deleted} entries)` : ""}` }]
     }
   )
 }

@@ -14,6 +14,7 @@ import { decode, encodeLike, versionOf } from "./internal/fileText.js"
 import { withLock } from "./internal/pathLock.js"
 import { type Replaced, replaceTexts, type TextEdit } from "./internal/replaceTexts.js"
 import { replacementsMade } from "./internal/reversedEdit.js"
+import { shownName } from "./internal/shownName.js"
 import type { Found } from "./internal/walkPath.js"
 import { within } from "./internal/withinWorkspace.js"
 import type { Place } from "./Read.js"
@@ -125,7 +126,7 @@ const editFound = async (
       toolId: Edit.id,
       pointer: "/file_path",
       expected: "a file as it was when this conversation read it",
-      received: `${file_path}, which has changed since`,
+      received: `${shownName(file_path)}, which has changed since`,
       fix: "read it again, then edit what is there now"
     })
   const before = decode(bytes)
@@ -173,4 +174,4 @@ const reconcile = (
   })
 
 const said = (path: string, { count, shown }: Extract<Replaced, { ok: true }>): string =>
-  `edited ${path}: ${count} replacement${count === 1 ? "" : "s"}\n${shown}`
+  `edited ${shownName(path)}: ${count} replacement${count === 1 ? "" : "s"}\n${shown}`

@@ -13,6 +13,7 @@ import { explain, refuse } from "./internal/fileRefusals.js"
 import { absent, FilesSeen } from "./internal/filesSeen.js"
 import { versionOf } from "./internal/fileText.js"
 import { codeOf, type HeldDirectory, look } from "./internal/heldDirectory.js"
+import { shownName } from "./internal/shownName.js"
 import type { Found } from "./internal/walkPath.js"
 import { within } from "./internal/withinWorkspace.js"
 import type { Place } from "./Read.js"
@@ -91,7 +92,10 @@ const moveFound = async (
   const state = [
     seen.saw(context, { [said.source]: absent, ...(known === undefined ? {} : { [said.destination]: known }) })
   ]
-  return Tool.result(said, { state, content: [{ type: "text", text: `moved ${said.source} to ${said.destination}` }] })
+  return Tool.result(said, {
+    state,
+    content: [{ type: "text", text: `moved ${shownName(said.source)} to ${shownName(said.destination)}` }]
+  })
 }
 
 interface Asking {

@@ -12,6 +12,7 @@ import { explain, refuse } from "./internal/fileRefusals.js"
 import { FilesSeen } from "./internal/filesSeen.js"
 import { versionOf } from "./internal/fileText.js"
 import { withLock } from "./internal/pathLock.js"
+import { shownName } from "./internal/shownName.js"
 import type { Found } from "./internal/walkPath.js"
 import { within } from "./internal/withinWorkspace.js"
 import type { Place } from "./Read.js"
@@ -85,6 +86,14 @@ const writeFound = async (
   context: Tool.CallContext
 ): Promise<Tool.Result<Static<typeof output>>> => {
   const file_path = Workspace.show(found.names)
+  if (given.file_path.endsWith("/"))
+    throw refuse({
+      toolId: Write.id,
+      pointer: "/file_path",
+      expected: "the path of a file",
+      received: "one that ends with a slash, as folders do",
+      fix: "folders are made on the way to a file"
+    })
   if (found.name === "")
     throw refuse({ toolId: Write.id, pointer: "/file_path", expected: "a file", received: "the workspace itself" })
   const bytes = Buffer.from(given.content.toWellFormed(), "utf8")
@@ -106,7 +115,7 @@ const writeFound = async (
     const version = versionOf(bytes)
     const state = [seen.saw(context, { [file_path]: version })]
     const created = before === undefined
-    const text = `${created ? "created" : "replaced"} ${file_path} (${bytes.length} bytes)`
+    const text = `${created ? "created" : "replaced"} ${shownName(file_path)} (${bytes.length} bytes)`
     return Tool.result(
       { file_path, size: bytes.length, created, version },
       { state, content: [{ type: "text", text }] }
@@ -121,7 +130,7 @@ const unseen = (path: string, isChanged: boolean): unknown =>
     toolId: Write.id,
     pointer: "/file_path",
     expected: "a new file, or one that was read before and is unchanged",
-    received: isChanged ? `${path}, which has changed since it was read` : `${path}, which exists and was not read`,
+    received: `${shownName(path)}, which ${isChanged ? "has changed since it was read" : "exists and was not read"}`,
     fix: "read it first and take over what must stay, or send overwrite: true to replace it whatever it holds"
   })
 
