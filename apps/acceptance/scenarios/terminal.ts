@@ -2,10 +2,17 @@
  * A terminal over one SQLite file: a process of an application that does what it is told, line by line, and says how it went.
  * Its one argument is JSON (`TerminalOptions`); so are its commands and answers. SIGTERM closes it as an application would.
  */
-import { existsSync } from "node:fs"
+import { existsSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { Message, type ResumeTicket, RuntimeClock, type ThreadStore } from "@toolwright/runtime-contract"
+import { fileTools, Workspace } from "@toolwright/builtin-tools/files"
+import {
+  Message,
+  RawToolRegistry,
+  type ResumeTicket,
+  RuntimeClock,
+  type ThreadStore
+} from "@toolwright/runtime-contract"
 import { type PromiseRuntime, type RunOutcome, Runtime } from "@toolwright/runtime"
 import { outsideOf, type ScriptedCall } from "@toolwright/testing"
 import * as Effect from "effect/Effect"
@@ -26,8 +33,11 @@ export interface TerminalOptions {
   /** Milliseconds by which this process is later than the others. */
   readonly later?: number
   readonly leaseTtl?: number
-  /** Dies at the first occurrence of this point. */
+  /** Dies at the first occurrence of this point, or at the one with this number. */
   readonly dieAt?: string
+  readonly dieAtOccurrence?: number
+  /** Has the file tools, over the folder `work`. */
+  readonly files?: true
   /** Milliseconds that SIGTERM leaves to what is in flight. */
   readonly grace?: number
 }
@@ -97,17 +107,27 @@ const tools = [
   })
 ]
 
+const work = join(options.folder, "work")
+if (options.files === true) {
+  mkdirSync(work, { recursive: true })
+  tools.push(...fileTools(Workspace.open(work)))
+}
+
+let occurrences = 0
 const runtime = Runtime.make({
   llm: scriptOf(options.steps),
   gate: gateOf(options.decision ?? "allow"),
   tools,
+  // The file tools are for a sandbox; what is tried here is what a dead process leaves, not what holds it in.
+  executors: { Sandbox: new RawToolRegistry(tools) },
   store,
   clock,
   owner: options.name,
   leaseTtl: options.leaseTtl ?? 30_000,
   signalPoll: options.signalPoll ?? 20,
   crashPoint: (point) => {
-    if (point === options.dieAt) process.kill(process.pid, "SIGKILL")
+    if (point === options.dieAt && ++occurrences === (options.dieAtOccurrence ?? 1))
+      process.kill(process.pid, "SIGKILL")
   }
 })
 

@@ -50,7 +50,10 @@ describe("files", () => {
       "ln /etc/passwd p 2>&1 && echo GOT THROUGH; ln /usr/bin/env e && echo GOT THROUGH"
     ],
     ["moving the workspace away", "mv ../workspace ../moved && echo GOT THROUGH"],
-    ["the host's home", "ls -A BASE/.. /home | grep -v attack- | grep -v '^$' | grep -v : && echo GOT THROUGH"],
+    [
+      "the host's home",
+      "ls -A BASE/.. /home | grep -v attack- | grep -vx $(basename $(dirname BASE)) | grep -v '^$' | grep -v : && echo GOT THROUGH"
+    ],
     ["the host's /etc", "cat /etc/shadow /etc/hostname /etc/ssh/* && echo GOT THROUGH"],
     ["the host's /tmp", "ls /tmp | grep -v '^$' | grep toolwright-box && echo GOT THROUGH"],
     ["the host's /var and /run", "ls /var /run && echo GOT THROUGH"],

@@ -72,9 +72,11 @@ export const bash = (place: ShellPlace): Tool.Tool<"bash", typeof args, typeof o
     const start = existing(place.workspace, before)
     const result = await run({ place, given, start }, context)
     if (result.ended === "abort") throw ToolError.execution(cut(result))
-    const directory = insideOf(place.workspace, result.directory) ?? start
+    const stood = insideOf(place.workspace, result.directory)
+    const directory = stood ?? (result.directory === undefined ? start : [])
     directories.set(threadId, directory)
-    return answer({ result, given, directory, isMoved: start !== before })
+    const isLeft = stood === undefined && result.directory !== undefined
+    return answer({ result, given, directory, isMoved: start !== before, isLeft })
   })
 }
 
@@ -88,13 +90,13 @@ const existing = ({ place }: Workspace, names: ReadonlyArray<string>): ReadonlyA
   return found.entry?.isDirectory() === true && found.names.join("/") === names.join("/") ? names : []
 }
 
-/** The shell says where it stands; that is only believed as far as it lies inside. */
+/** The shell says where it stands; that is only believed as far as it lies inside. `undefined` where it does not. */
 const insideOf = ({ place }: Workspace, directory: string | undefined): ReadonlyArray<string> | undefined => {
   if (directory?.startsWith("/") !== true) return undefined
   const found = walkPath(place, directory)
-  if (!found.ok) return []
+  if (!found.ok) return undefined
   found.close()
-  return found.entry?.isDirectory() === true ? found.names : []
+  return found.entry?.isDirectory() === true ? found.names : undefined
 }
 
 interface Running {
@@ -149,13 +151,16 @@ interface Answering {
   readonly directory: ReadonlyArray<string>
   /** The directory of the last call was gone. */
   readonly isMoved: boolean
+  /** The shell ended in a folder that is outside, or gone. */
+  readonly isLeft: boolean
 }
 
-const answer = ({ result, given, directory, isMoved }: Answering): Tool.Result<Static<typeof output>> => {
+const answer = ({ result, given, directory, isMoved, isLeft }: Answering): Tool.Result<Static<typeof output>> => {
   const { exitCode, exitSignal, ended, text, truncated, file, isAllGone } = result
   const path = directory.length === 0 ? "." : directory.join("/")
   const notes = [
     ...(isMoved ? ["(the working directory was gone; the command ran in the workspace)"] : []),
+    ...(isLeft ? ["(the shell ended outside of the workspace; the next command starts in the workspace)"] : []),
     ...(ended === undefined
       ? []
       : [`(ended: ${sayings[ended]}${ended === "timeout" ? ` of ${given.timeout} ms` : ""})`]),

@@ -6,11 +6,14 @@
  * Does not keep a copy.
  */
 import * as fs from "node:fs"
-import { Tool } from "@toolwright/runtime-contract"
+import { type RawTool, Tool, type ToolOperation } from "@toolwright/runtime-contract"
 import { type Static, Type } from "@toolwright/runtime-contract/typebox"
-import { problemOf } from "./internal/fileContent.js"
+import { problemOf, readWhole } from "./internal/fileContent.js"
 import { explain, refuse } from "./internal/fileRefusals.js"
+import { absent, FilesSeen } from "./internal/filesSeen.js"
+import { versionOf } from "./internal/fileText.js"
 import { codeOf, type HeldDirectory } from "./internal/heldDirectory.js"
+import { shownName } from "./internal/shownName.js"
 import type { Found } from "./internal/walkPath.js"
 import { within } from "./internal/withinWorkspace.js"
 import type { Place } from "./Read.js"
@@ -32,21 +35,23 @@ export const Delete = Tool.define({
   output,
   recovery: "NonRecoverable",
   target: "Sandbox",
+  state: [FilesSeen],
   attribution: { provenance: "Native" }
 })
 
 /** The tool over a workspace. Named so because `delete` is a word of the language. */
-export const deletePath = ({ workspace }: Pick<Place, "workspace">): Tool.Tool<"delete", typeof args, typeof output> =>
+export const deletePath = ({ workspace, seen }: Place): Tool.Tool<"delete", typeof args, typeof output> =>
   Tool.implement(
     {
       ...Delete,
-      concurrency: ({ path }) => Workspace.claims(workspace, [{ path, access: "Write", follow: false }])
+      concurrency: ({ path }) => Workspace.claims(workspace, [{ path, access: "Write", follow: false }]),
+      reconcile: (operation, given) => reconcile({ workspace, seen }, { operation, given })
     },
-    (given, { signal }) => {
+    (given, context) => {
       const argument = { toolId: Delete.id, pointer: "/path", path: given.path, follow: false }
       return within(workspace, argument, (found) => {
         try {
-          return deleteFound({ found, given, signal })
+          return deleteFound({ found, given, seen }, context)
         } catch (thrown) {
           throw explain(thrown, argument)
         }
@@ -57,10 +62,13 @@ export const deletePath = ({ workspace }: Pick<Place, "workspace">): Tool.Tool<"
 interface Deleting {
   readonly found: Found
   readonly given: Static<typeof args>
-  readonly signal: AbortSignal
+  readonly seen: Place["seen"]
 }
 
-const deleteFound = ({ found, given, signal }: Deleting): Tool.Result<Static<typeof output>> => {
+const deleteFound = (
+  { found, given, seen }: Deleting,
+  context: Tool.CallContext
+): Tool.Result<Static<typeof output>> => {
   const path = Workspace.show(found.names)
   const issue = (expected: string, received: string) =>
     refuse({ toolId: Delete.id, pointer: "/path", expected, received })
@@ -69,7 +77,7 @@ const deleteFound = ({ found, given, signal }: Deleting): Tool.Result<Static<typ
   let deleted = 0
   try {
     if (!found.entry.isDirectory()) fs.unlinkSync(found.parent.at(found.name))
-    else if (given.recursive) deleted += empty(found.parent.open(found.name), signal)
+    else if (given.recursive) deleted += empty(found.parent.open(found.name), context.signal)
     if (found.entry.isDirectory()) fs.rmdirSync(found.parent.at(found.name))
   } catch (error) {
     if (codeOf(error) === "ENOTEMPTY")
@@ -79,7 +87,36 @@ const deleteFound = ({ found, given, signal }: Deleting): Tool.Result<Static<typ
   deleted++
   return Tool.result(
     { path, deleted },
-    { content: [{ type: "text", text: `deleted ${path}${deleted > 1 ? ` (${deleted} entries)` : ""}` }] }
+    {
+      state: [seen.saw(context, { [path]: absent })],
+      content: [{ type: "text", text: `deleted ${shownName(path)}${deleted > 1 ? ` (${deleted} entries)` : ""}` }]
+    }
+  )
+}
+
+interface Asking {
+  readonly operation: ToolOperation.ToolOperation
+  readonly given: Static<typeof args>
+}
+
+/** A file that the thread has read and that is gone is deleted, whoever did it; one that is as it was is not. */
+const reconcile = (
+  { workspace, seen }: Place,
+  { operation, given }: Asking
+): RawTool.Reconciliation<Static<typeof output>> => {
+  const argument = { toolId: Delete.id, pointer: "/path", path: given.path, follow: false }
+  return within(
+    workspace,
+    argument,
+    ({ entry, name, names, parent }): RawTool.Reconciliation<Static<typeof output>> => {
+      const path = Workspace.show(names)
+      const known = seen.version({ operation }, path)
+      if (known === undefined || known === absent) return { _tag: "Unknown" }
+      if (entry === undefined) return { _tag: "Happened", output: { path, deleted: 1 } }
+      return entry.isFile() && versionOf(readWhole(parent, name).bytes) === known
+        ? { _tag: "NotSent" }
+        : { _tag: "Unknown" }
+    }
   )
 }
 

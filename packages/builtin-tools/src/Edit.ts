@@ -5,7 +5,7 @@
  * that changed since this thread read it is left alone; line ends and encoding stay as they were.
  * Does not match loosely and does not create files.
  */
-import { Tool, ToolArgs } from "@toolwright/runtime-contract"
+import { type RawTool, Tool, ToolArgs, type ToolOperation } from "@toolwright/runtime-contract"
 import { type Static, Type } from "@toolwright/runtime-contract/typebox"
 import { readWhole, replace } from "./internal/fileContent.js"
 import { explain, refuse } from "./internal/fileRefusals.js"
@@ -13,6 +13,8 @@ import { FilesSeen } from "./internal/filesSeen.js"
 import { decode, encodeLike, versionOf } from "./internal/fileText.js"
 import { withLock } from "./internal/pathLock.js"
 import { type Replaced, replaceTexts, type TextEdit } from "./internal/replaceTexts.js"
+import { replacementsMade } from "./internal/reversedEdit.js"
+import { shownName } from "./internal/shownName.js"
 import type { Found } from "./internal/walkPath.js"
 import { within } from "./internal/withinWorkspace.js"
 import type { Place } from "./Read.js"
@@ -65,7 +67,8 @@ export const edit = ({ workspace, seen }: Place): Tool.Tool<"edit", typeof args,
   Tool.implement(
     {
       ...Edit,
-      concurrency: ({ file_path }) => Workspace.claims(workspace, [{ path: file_path, access: "Write" }])
+      concurrency: ({ file_path }) => Workspace.claims(workspace, [{ path: file_path, access: "Write" }]),
+      reconcile: (operation, given) => reconcile({ workspace, seen }, { operation, given })
     },
     (given, context) => {
       const edits = editsOf(given)
@@ -123,7 +126,7 @@ const editFound = async (
       toolId: Edit.id,
       pointer: "/file_path",
       expected: "a file as it was when this conversation read it",
-      received: `${file_path}, which has changed since`,
+      received: `${shownName(file_path)}, which has changed since`,
       fix: "read it again, then edit what is there now"
     })
   const before = decode(bytes)
@@ -139,5 +142,36 @@ const editFound = async (
   return Tool.result({ file_path, replacements: made.count, version }, { state, content })
 }
 
+interface Asking {
+  readonly operation: ToolOperation.ToolOperation
+  readonly given: Static<typeof args>
+}
+
+/**
+ * The thread knows the version that it read. The file that still has it was not edited; one that gives it again when the
+ * edits are taken back was. Anything else proves nothing.
+ */
+const reconcile = (
+  { workspace, seen }: Place,
+  { operation, given }: Asking
+): RawTool.Reconciliation<Static<typeof output>> =>
+  within(workspace, { toolId: Edit.id, pointer: "/file_path", path: given.file_path }, (found) => {
+    const file_path = Workspace.show(found.names)
+    const known = seen.version({ operation }, file_path)
+    if (known === undefined || found.entry === undefined) return { _tag: "Unknown" }
+    const { bytes } = readWhole(found.parent, found.name)
+    const version = versionOf(bytes)
+    if (version === known) return { _tag: "NotSent" }
+    const now = decode(bytes)
+    if (now === undefined) return { _tag: "Unknown" }
+    const replacements = replacementsMade(now.text, {
+      edits: editsOf(given),
+      isBefore: (text) => versionOf(encodeLike(text, now)) === known
+    })
+    return replacements === undefined
+      ? { _tag: "Unknown" }
+      : { _tag: "Happened", output: { file_path, replacements, version } }
+  })
+
 const said = (path: string, { count, shown }: Extract<Replaced, { ok: true }>): string =>
-  `edited ${path}: ${count} replacement${count === 1 ? "" : "s"}\n${shown}`
+  `edited ${shownName(path)}: ${count} replacement${count === 1 ? "" : "s"}\n${shown}`

@@ -10,7 +10,8 @@ import { type Static, Type } from "@toolwright/runtime-contract/typebox"
 import { compilePattern } from "./Glob.js"
 import { refuse } from "./internal/fileRefusals.js"
 import { findRipgrep, searchWithRipgrep } from "./internal/ripgrep.js"
-import { openFolder, shownName } from "./internal/searchFolder.js"
+import { openFolder } from "./internal/searchFolder.js"
+import { shownName } from "./internal/shownName.js"
 import { type SearchHit, type SearchRequest, type SearchResult, searchText } from "./internal/searchText.js"
 import type { HeldDirectory } from "./internal/heldDirectory.js"
 import type { Found } from "./internal/walkPath.js"
@@ -84,8 +85,10 @@ export const grep = ({ workspace, engine }: GrepPlace): Tool.Tool<"grep", typeof
       ...Grep,
       concurrency: ({ path }) => Workspace.claims(workspace, [{ path, access: "Read" }])
     },
-    (given, { signal }) =>
-      within(workspace, { toolId: Grep.id, pointer: "/path", path: given.path }, async (found) => {
+    (given, { signal }) => {
+      if (`${given.pattern}${given.glob ?? ""}`.includes("\0"))
+        throw badPattern(given.pattern, "NUL cannot be searched for")
+      return within(workspace, { toolId: Grep.id, pointer: "/path", path: given.path }, async (found) => {
         const place = placeOf(found, given)
         try {
           const request = requestOf(given, place.file)
@@ -97,6 +100,7 @@ export const grep = ({ workspace, engine }: GrepPlace): Tool.Tool<"grep", typeof
           place.close()
         }
       })
+    }
   )
 
 type Given = Static<typeof args>

@@ -6,11 +6,14 @@
  * Does not copy: a move to another file system, for example a mounted folder, is refused.
  */
 import * as fs from "node:fs"
-import { Tool, ToolConcurrency } from "@toolwright/runtime-contract"
+import { type RawTool, Tool, ToolConcurrency, type ToolOperation } from "@toolwright/runtime-contract"
 import { type Static, Type } from "@toolwright/runtime-contract/typebox"
-import { makeParents, problemOf, syncDirectory } from "./internal/fileContent.js"
+import { makeParents, problemOf, readWhole, syncDirectory } from "./internal/fileContent.js"
 import { explain, refuse } from "./internal/fileRefusals.js"
+import { absent, FilesSeen } from "./internal/filesSeen.js"
+import { versionOf } from "./internal/fileText.js"
 import { codeOf, type HeldDirectory, look } from "./internal/heldDirectory.js"
+import { shownName } from "./internal/shownName.js"
 import type { Found } from "./internal/walkPath.js"
 import { within } from "./internal/withinWorkspace.js"
 import type { Place } from "./Read.js"
@@ -35,11 +38,12 @@ export const Move = Tool.define({
   output,
   recovery: "NonRecoverable",
   target: "Sandbox",
+  state: [FilesSeen],
   attribution: { provenance: "Native" }
 })
 
 /** The tool over a workspace. */
-export const move = ({ workspace }: Pick<Place, "workspace">): Tool.Tool<"move", typeof args, typeof output> =>
+export const move = ({ workspace, seen }: Place): Tool.Tool<"move", typeof args, typeof output> =>
   Tool.implement(
     {
       ...Move,
@@ -47,13 +51,14 @@ export const move = ({ workspace }: Pick<Place, "workspace">): Tool.Tool<"move",
         ToolConcurrency.narrow(
           Workspace.claims(workspace, [{ path: source, access: "Write", follow: false }]),
           Workspace.claims(workspace, [{ path: destination, access: "Write", follow: false }])
-        )
+        ),
+      reconcile: (operation, given) => reconcile({ workspace, seen }, { operation, given })
     },
-    (given) => {
+    (given, context) => {
       const from = { toolId: Move.id, pointer: "/source", path: given.source, follow: false }
       const to = { toolId: Move.id, pointer: "/destination", path: given.destination, follow: false }
       return within(workspace, from, (source) =>
-        within(workspace, to, (destination) => moveFound({ source, destination, given }))
+        within(workspace, to, (destination) => moveFound({ source, destination, given, seen }, context))
       )
     }
   )
@@ -62,10 +67,14 @@ interface Moving {
   readonly source: Found
   readonly destination: Found
   readonly given: Static<typeof args>
+  readonly seen: Place["seen"]
 }
 
-const moveFound = async ({ source, destination, given }: Moving): Promise<Tool.Result<Static<typeof output>>> => {
-  const issue = issueOf({ source, destination, given })
+const moveFound = async (
+  { source, destination, given, seen }: Moving,
+  context: Tool.CallContext
+): Promise<Tool.Result<Static<typeof output>>> => {
+  const issue = issueOf({ source, destination, given, seen })
   if (issue !== undefined) throw refuse({ toolId: Move.id, ...issue })
   let target: ReturnType<typeof makeParents> | undefined
   try {
@@ -78,8 +87,44 @@ const moveFound = async ({ source, destination, given }: Moving): Promise<Tool.R
     target?.close()
   }
   const said = { source: Workspace.show(source.names), destination: Workspace.show(destination.names) }
-  return Tool.result(said, { content: [{ type: "text", text: `moved ${said.source} to ${said.destination}` }] })
+  const known = seen.version(context, said.source)
+  // What was known of a file goes along with it.
+  const state = [
+    seen.saw(context, { [said.source]: absent, ...(known === undefined ? {} : { [said.destination]: known }) })
+  ]
+  return Tool.result(said, {
+    state,
+    content: [{ type: "text", text: `moved ${shownName(said.source)} to ${shownName(said.destination)}` }]
+  })
 }
+
+interface Asking {
+  readonly operation: ToolOperation.ToolOperation
+  readonly given: Static<typeof args>
+}
+
+/** Only a file that the thread has read can be known again: gone from one path, and there with the same content at the other. */
+const reconcile = (
+  { workspace, seen }: Place,
+  { operation, given }: Asking
+): RawTool.Reconciliation<Static<typeof output>> => {
+  const from = { toolId: Move.id, pointer: "/source", path: given.source, follow: false }
+  const to = { toolId: Move.id, pointer: "/destination", path: given.destination, follow: false }
+  return within(workspace, from, (source) =>
+    within(workspace, to, (destination): RawTool.Reconciliation<Static<typeof output>> => {
+      const said = { source: Workspace.show(source.names), destination: Workspace.show(destination.names) }
+      const known = seen.version({ operation }, said.source)
+      if (known === undefined || known === absent) return { _tag: "Unknown" }
+      if (destination.entry === undefined && isVersion(source, known)) return { _tag: "NotSent" }
+      return source.entry === undefined && isVersion(destination, known)
+        ? { _tag: "Happened", output: said }
+        : { _tag: "Unknown" }
+    })
+  )
+}
+
+const isVersion = ({ entry, parent, name }: Found, version: string): boolean =>
+  entry?.isFile() === true && versionOf(readWhole(parent, name).bytes) === version
 
 const issueOf = ({ source, destination, given }: Moving) => {
   if (source.name === "" || destination.name === "")

@@ -12,6 +12,7 @@ import { explain, refuse } from "./internal/fileRefusals.js"
 import { absent, FilesSeen, type SeenFiles } from "./internal/filesSeen.js"
 import { decode, imageTypeOf, versionOf } from "./internal/fileText.js"
 import { numberedLines } from "./internal/numberedLines.js"
+import { shownName } from "./internal/shownName.js"
 import { type Found } from "./internal/walkPath.js"
 import { within } from "./internal/withinWorkspace.js"
 import * as Workspace from "./Workspace.js"
@@ -110,7 +111,7 @@ const readFound = ({ found, given, seen }: Reading, context: Tool.CallContext): 
   const decoded = mediaType === undefined ? decode(bytes) : undefined
   if (decoded === undefined) {
     const what = mediaType === undefined ? "a binary file" : `an image (${mediaType}) that is too large to show`
-    const content = [{ type: "text" as const, text: `${file_path} is ${what}: ${bytes.length} bytes` }]
+    const content = [{ type: "text" as const, text: `${shownName(file_path)} is ${what}: ${bytes.length} bytes` }]
     return Tool.result({ ...known, kind: "binary" as const }, { state, content })
   }
   const { text, first, last, total } = numberedLines(decoded.text, given)

@@ -5,13 +5,14 @@
  * has not seen as it is now is not replaced unless the call says so.
  * Does not append and does not change a part: `edit` does.
  */
-import { Tool } from "@toolwright/runtime-contract"
+import { type RawTool, Tool, type ToolOperation } from "@toolwright/runtime-contract"
 import { type Static, Type } from "@toolwright/runtime-contract/typebox"
 import { makeParents, readWhole, replace } from "./internal/fileContent.js"
 import { explain, refuse } from "./internal/fileRefusals.js"
 import { FilesSeen } from "./internal/filesSeen.js"
 import { versionOf } from "./internal/fileText.js"
 import { withLock } from "./internal/pathLock.js"
+import { shownName } from "./internal/shownName.js"
 import type { Found } from "./internal/walkPath.js"
 import { within } from "./internal/withinWorkspace.js"
 import type { Place } from "./Read.js"
@@ -55,7 +56,7 @@ export const write = ({ workspace, seen }: Place): Tool.Tool<"write", typeof arg
     {
       ...Write,
       concurrency: ({ file_path }) => Workspace.claims(workspace, [{ path: file_path, access: "Write" }]),
-      reconcile: (_, given) => reconcile(workspace, given)
+      reconcile: (operation, given) => reconcile({ workspace, seen }, { operation, given })
     },
     (given, context) => {
       const argument = { toolId: Write.id, pointer: "/file_path", path: given.file_path }
@@ -85,6 +86,14 @@ const writeFound = async (
   context: Tool.CallContext
 ): Promise<Tool.Result<Static<typeof output>>> => {
   const file_path = Workspace.show(found.names)
+  if (given.file_path.endsWith("/"))
+    throw refuse({
+      toolId: Write.id,
+      pointer: "/file_path",
+      expected: "the path of a file",
+      received: "one that ends with a slash, as folders do",
+      fix: "folders are made on the way to a file"
+    })
   if (found.name === "")
     throw refuse({ toolId: Write.id, pointer: "/file_path", expected: "a file", received: "the workspace itself" })
   const bytes = Buffer.from(given.content.toWellFormed(), "utf8")
@@ -106,7 +115,7 @@ const writeFound = async (
     const version = versionOf(bytes)
     const state = [seen.saw(context, { [file_path]: version })]
     const created = before === undefined
-    const text = `${created ? "created" : "replaced"} ${file_path} (${bytes.length} bytes)`
+    const text = `${created ? "created" : "replaced"} ${shownName(file_path)} (${bytes.length} bytes)`
     return Tool.result(
       { file_path, size: bytes.length, created, version },
       { state, content: [{ type: "text", text }] }
@@ -121,19 +130,29 @@ const unseen = (path: string, isChanged: boolean): unknown =>
     toolId: Write.id,
     pointer: "/file_path",
     expected: "a new file, or one that was read before and is unchanged",
-    received: isChanged ? `${path}, which has changed since it was read` : `${path}, which exists and was not read`,
+    received: `${shownName(path)}, which ${isChanged ? "has changed since it was read" : "exists and was not read"}`,
     fix: "read it first and take over what must stay, or send overwrite: true to replace it whatever it holds"
   })
 
-/** A file that holds exactly what was to be written says that it happened; anything else proves nothing. */
-const reconcile = (workspace: Workspace.Workspace, given: Static<typeof args>) =>
+interface Asking {
+  readonly operation: ToolOperation.ToolOperation
+  readonly given: Static<typeof args>
+}
+
+/**
+ * A file that holds exactly what was to be written says that it happened, one that is as this thread read it that it did
+ * not; anything else proves nothing.
+ */
+const reconcile = (
+  { workspace, seen }: Place,
+  { operation, given }: Asking
+): RawTool.Reconciliation<Static<typeof output>> =>
   within(workspace, { toolId: Write.id, pointer: "/file_path", path: given.file_path }, (found) => {
-    if (found.entry === undefined) return { _tag: "Unknown" as const }
-    const { bytes } = readWhole(found.parent, found.name)
-    if (!bytes.equals(Buffer.from(given.content.toWellFormed(), "utf8"))) return { _tag: "Unknown" as const }
+    if (found.entry === undefined) return { _tag: "Unknown" }
     const file_path = Workspace.show(found.names)
-    return {
-      _tag: "Happened" as const,
-      output: { file_path, size: bytes.length, created: false, version: versionOf(bytes) }
-    }
+    const { bytes } = readWhole(found.parent, found.name)
+    const version = versionOf(bytes)
+    if (bytes.equals(Buffer.from(given.content.toWellFormed(), "utf8")))
+      return { _tag: "Happened", output: { file_path, size: bytes.length, created: false, version } }
+    return seen.version({ operation }, file_path) === version ? { _tag: "NotSent" } : { _tag: "Unknown" }
   })

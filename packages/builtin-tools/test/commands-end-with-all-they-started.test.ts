@@ -50,7 +50,9 @@ it("the working directory stays from call to call, per thread, and never leaves 
   expect(await text("bash", { command: "cd a && cd b" })).toBe("(no output)")
   expect(await text("bash", { command: "ls" })).toBe("f")
   expect(await text("bash", { command: "ls" }, { threadId: "other" })).toBe("a")
-  await text("bash", { command: "cd /; exit 1" })
+  expect(await text("bash", { command: "cd /; exit 1" })).toBe(
+    "(the shell ended outside of the workspace; the next command starts in the workspace)\n(exit code 1)"
+  )
   expect(await text("bash", { command: "ls" })).toBe("a")
 })
 

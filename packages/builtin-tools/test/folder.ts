@@ -33,6 +33,8 @@ export interface Hands {
   readonly call: (id: string, args: unknown, options?: CallOptions) => Promise<ToolOutput.ToolOutput>
   /** Its text, or the message of the refusal after `refused: `. */
   readonly text: (id: string, args: unknown, options?: CallOptions) => Promise<string>
+  /** What a new process, which knows what was committed, finds that such a call came to. */
+  readonly found: (id: string, args: unknown) => Promise<RawTool.Reconciliation>
 }
 
 export interface CallOptions {
@@ -75,5 +77,12 @@ export const hands = (root: string, tools: ReadonlyArray<RawTool.RawTool> = file
       return `refused: ${(error as Error).message}`
     }
   }
-  return { tools, tool, call, text }
+  const found = async (id: string, args: unknown): Promise<RawTool.Reconciliation> => {
+    const fresh = fileTools(Workspace.open(root)).find((one) => one.spec().id === id)
+    const state = stateOf(committed.get("t1") ?? {})
+    const eventual = fresh?.reconcile?.(callOf(fresh, args), { ...operation, threadId: "t1", state })
+    if (eventual === undefined) throw new Error(`${id} cannot be asked`)
+    return Effect.isEffect(eventual) ? Effect.runPromise(eventual) : eventual
+  }
+  return { tools, tool, call, text, found }
 }

@@ -1,5 +1,7 @@
+import { spawn } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
+import { build } from "rolldown"
 import { expect, it } from "vitest"
 import { type RawTool, ToolConcurrency } from "@toolwright/runtime-contract"
 import { fileTools, Workspace } from "../src/files.js"
@@ -140,4 +142,59 @@ it("[L3] an edit that is aborted while it waits leaves the queue, changes nothin
   await holding
   expect((await next).slice(0, 6)).toBe("edited")
   expect([content(root, "other.ts"), heldKeys()]).toEqual(["w", 0])
+})
+
+it("processes that replace one file at the same time lose nothing", async () => {
+  const root = folder({ f: "" })
+  const program = path.join(folder(), "editor.mjs")
+  await build({
+    input: path.join(import.meta.dirname, "editor.ts"),
+    platform: "node",
+    output: { file: program, format: "esm" },
+    logLevel: "silent"
+  })
+  const ends = ["a", "b", "c"].map((letter) => {
+    const child = spawn(process.execPath, [program, root, letter, "60"], { stdio: "inherit" })
+    return new Promise((resolve) => child.once("exit", resolve))
+  })
+  fs.writeFileSync(path.join(root, "go"), "")
+  expect(await Promise.all(ends)).toEqual([0, 0, 0])
+  const counts = ["a", "b", "c"].map((letter) => content(root, "f").split(letter).length - 1)
+  expect(counts).toEqual([60, 60, 60])
+  expect(fs.readdirSync(root).sort()).toEqual(["f", "go"])
+}, 60_000)
+
+it("a file is not replaced while another process compares it, and what that one made of it is seen", async () => {
+  const { root, text } = world()
+  const lock = path.join(root, ".other.ts.toolwright-lock")
+  fs.writeFileSync(lock, "")
+  let isDone = false
+  const edited = text("edit", { file_path: "other.ts", old_string: "y", new_string: "z" }).finally(
+    () => (isDone = true)
+  )
+  for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate)
+  expect([isDone, content(root, "other.ts")]).toEqual([false, "y"])
+  fs.writeFileSync(path.join(root, "other.ts"), "theirs")
+  fs.rmSync(lock)
+  expect(await edited).toContain("one that changed just now")
+  expect([content(root, "other.ts"), fs.readdirSync(root).filter((name) => name.startsWith("."))]).toEqual([
+    "theirs",
+    []
+  ])
+})
+
+it("a lock that a dead process left is broken, and one that is waited for can be given up", async () => {
+  const { root, text } = world()
+  const lock = path.join(root, ".other.ts.toolwright-lock")
+  fs.writeFileSync(lock, "")
+  const controller = new AbortController()
+  const edit = { file_path: "other.ts", old_string: "y", new_string: "z" }
+  const waiting = text("edit", edit, { signal: controller.signal })
+  await new Promise(setImmediate)
+  controller.abort(new Error("cancelled"))
+  expect(await waiting).toBe("refused: cancelled")
+  const longAgo = new Date(Date.now() - 60_000)
+  fs.utimesSync(lock, longAgo, longAgo)
+  expect((await text("edit", edit)).slice(0, 6)).toBe("edited")
+  expect([content(root, "other.ts"), fs.readdirSync(root).filter((name) => name.startsWith("."))]).toEqual(["z", []])
 })

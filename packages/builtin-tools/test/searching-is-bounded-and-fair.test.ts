@@ -62,6 +62,22 @@ describe.each(["ripgrep", "own"] as const)("grep with %s", (engine) => {
     expect(await world(engine).text("grep", { pattern: "(" })).toContain("/pattern")
   })
 
+  it("[T5] NUL is no expression, and says so", async () => {
+    expect(await world(engine).text("grep", { pattern: "a\0" })).toContain("NUL cannot be searched for")
+  })
+
+  it("a name that holds a line feed is one name, and is told in one line", async () => {
+    const { root, call, text } = world(engine)
+    for (const name of ["two\nlines.txt", "-- \n.txt", "zwei:1:alpha.txt"])
+      fs.writeFileSync(path.join(root, name), "omega\n")
+    expect((await text("grep", { pattern: "omega", output_mode: "files_with_matches" })).split("\n").sort()).toEqual([
+      String.raw`"-- \n.txt"`,
+      String.raw`"two\nlines.txt"`,
+      "zwei:1:alpha.txt"
+    ])
+    expect((await call("grep", { pattern: "omega", output_mode: "content", "-C": 1 })).isError).toBe(false)
+  })
+
   it("[L3] an expression that never ends is ended, and one that is aborted at once", async () => {
     const { root, text } = world(engine)
     fs.writeFileSync(path.join(root, "src/a.ts"), `${"a".repeat(200)}!\n`)

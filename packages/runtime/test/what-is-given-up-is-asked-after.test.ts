@@ -162,4 +162,26 @@ describe("a call that does not stop when it is asked to", () => {
     expect(outcome.messages.at(2)).toMatchObject({ outcome: "Completed", content: [{ text: "it did" }] })
     expect(entries).toBe(2)
   })
+
+  it("[R5] where an executor can be asked, it is, and not the tool of this process", async () => {
+    const asked: Array<string> = []
+    const reconcile: Reconcile = () => (asked.push("tool"), { _tag: "Unknown" })
+    const tool = rawTool({ id: "act", target: "Sandbox", more: { reconcile } })
+    const executor = {
+      recovery: () => "NonRecoverable" as const,
+      concurrency: serial.concurrency,
+      reconcile: (): RawTool.Reconciliation => (asked.push("executor"), happened),
+      invoke: () => {
+        throw ToolError.execution("the connection was lost")
+      }
+    }
+    const world = makeWorld({
+      script: [{ calls: [call("act")] }, "Done."],
+      tools: () => [tool],
+      executors: { Sandbox: executor }
+    })
+    const outcome = await world.runtime.run({ snapshot: snapshotOf(world.tools), input: "hi", principal: "ada" })
+    expect(outcome.messages.at(2)).toMatchObject({ outcome: "Completed", content: [{ text: "it did" }] })
+    expect(asked).toEqual(["executor"])
+  })
 })

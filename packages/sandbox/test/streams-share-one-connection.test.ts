@@ -1,7 +1,8 @@
 import type { Duplex } from "node:stream"
 import fc from "fast-check"
 import { expect, it } from "vitest"
-import { type TunnelMessage, Tunnels } from "../src/internal/tunnels.js"
+import type { TunnelMessage } from "../src/internal/messages.js"
+import { Tunnels } from "../src/internal/tunnels.js"
 
 const windowSize = 256 * 1024
 

@@ -9,6 +9,7 @@ import * as crypto from "node:crypto"
 import * as fs from "node:fs"
 import { promisify } from "node:util"
 import { codeOf, type HeldDirectory, look, openFile } from "./heldDirectory.js"
+import { lockName } from "./nameLock.js"
 
 /** Bytes of a file that tools read or change as a whole. */
 export const largestFile = 10 * 1024 * 1024
@@ -57,6 +58,7 @@ export const problemOf = (cause: unknown): unknown => {
   const code = codeOf(cause)
   if (code === "ENOENT") return new FileProblem("Missing", { cause })
   if (code === "EACCES" || code === "EPERM" || code === "EROFS") return new FileProblem("Denied", { cause })
+  if (code === "EBUSY") return new FileProblem("Changed", { cause })
   if (code === "EEXIST" || code === "ENOTEMPTY") return new FileProblem("Exists", { cause })
   if (code === "ELOOP" || code === "EISDIR" || code === "EINVAL" || code === "ENXIO" || code === "ENODEV")
     return new FileProblem("NotAFile", { cause })
@@ -79,7 +81,7 @@ export const replace = async (given: Replacement): Promise<void> => {
   try {
     await writeDraft(given, draft)
     signal.throwIfAborted()
-    takeName(given, draft)
+    await takeName(given, draft)
   } catch (cause) {
     removeQuietly(directory, draft)
     throw problemOf(cause)
@@ -105,16 +107,21 @@ const keepMode = (descriptor: number, { mode }: fs.BigIntStats): void => {
   fs.fchmodSync(descriptor, Number(mode) & 0o777)
 }
 
-/** Comparing and renaming are two system calls with nothing of ours between them. */
-const takeName = ({ directory, name, expected }: Replacement, draft: string): void => {
+/** Comparing and renaming are two system calls; other hands and processes of ours are kept out meanwhile. */
+const takeName = async ({ directory, name, expected, signal }: Replacement, draft: string): Promise<void> => {
   if (expected === undefined) {
     // A link refuses a name that is taken, which a rename would not.
     fs.linkSync(directory.at(draft), directory.at(name))
     return
   }
-  const now = look(directory, name)
-  if (now === undefined || !isSame(now, expected)) throw new FileProblem("Changed")
-  fs.renameSync(directory.at(draft), directory.at(name))
+  const letGo = await lockName(directory, name, signal)
+  try {
+    const now = look(directory, name)
+    if (now === undefined || !isSame(now, expected)) throw new FileProblem("Changed")
+    fs.renameSync(directory.at(draft), directory.at(name))
+  } finally {
+    letGo()
+  }
 }
 
 /** The same file with the same content, as far as the system can tell without reading it. */

@@ -29,7 +29,7 @@ export class SeenFiles {
   readonly #threads = new Map<string, Map<string, string>>()
 
   /** `undefined` where this thread has not seen the file. */
-  version({ operation }: Tool.CallContext, path: string): string | undefined {
+  version({ operation }: Pick<Tool.CallContext, "operation">, path: string): string | undefined {
     const known = this.#threads.get(operation.threadId)?.get(path)
     if (known !== undefined) return known
     const committed = operation.state.get(FilesSeen) ?? {}

@@ -116,19 +116,22 @@ const argumentsOf = (request: SearchRequest): ReadonlyArray<string> => [
   request.file === undefined ? "." : `./${request.file}`
 ]
 
+/**
+ * Each line of a file comes as its path, NUL, number, mark and text. Names may hold line feeds, so a path is what stands
+ * between the end of the line before and its NUL; what has no NUL are separators and words about binary files.
+ */
 const hitsOf = (text: string): ReadonlyArray<SearchHit> => {
   const hits: Array<SearchHit> = []
-  for (const line of text.split("\n")) {
-    const end = line.indexOf("\0")
-    const rest = end < 0 ? null : /^(\d+)([:-])(.*)$/s.exec(line.slice(end + 1))
+  for (let at = 0, nul = text.indexOf("\0"); nul >= 0; nul = text.indexOf("\0", at)) {
+    const path = text.slice(at, nul).replace(withoutPath, "").replace(/^\.\//, "")
+    const end = text.indexOf("\n", nul)
+    at = end < 0 ? text.length : end + 1
+    const rest = /^(\d+)([:-])(.*)$/s.exec(text.slice(nul + 1, end < 0 ? text.length : end))
     if (rest === null) continue
     const [, number = "", mark, shown = ""] = rest
-    hits.push({
-      path: line.slice(0, end).replace(/^\.\//, ""),
-      line: Number(number),
-      text: shown.replace(/\r$/, ""),
-      isMatch: mark === ":"
-    })
+    hits.push({ path, line: Number(number), text: shown.replace(/\r$/, ""), isMatch: mark === ":" })
   }
   return hits
 }
+
+const withoutPath = /^(?:--\n|[^\n]*: binary file matches \(found [^\n]*\)\n)+/

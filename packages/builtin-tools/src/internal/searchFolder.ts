@@ -29,11 +29,3 @@ export const openFolder = (
   const directory = found.parent.open(found.name)
   return { directory, close: directory.close }
 }
-
-/** A name as one line of text: what could move the cursor or begin a new line is escaped. */
-export const shownName = (name: string): string =>
-  /[\p{Cc}\p{Cf}\u2028\u2029\ufffd]/u.test(name)
-    ? JSON.stringify(name).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, escaped)
-    : name
-
-const escaped = (character: string): string => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`

@@ -65,9 +65,11 @@ export class Reconciler implements Busy {
       state: stateView(run)
     }
     const services = Context.add(run.engine.services, ToolOperation.current, operation)
-    const { tool } = entry.installed
+    const { executor, isProving, tool } = entry.installed
     const about: RawTool.ToolCall = { callId: call.callId, toolId: call.toolId, arguments: entry.arguments }
-    const begun = attempt(services, () => tool.reconcile?.(about, operation) ?? unknown)
+    // Where the call was placed, what it did can be seen; the tool of this process may have no eyes there.
+    const asked = isProving && executor.reconcile !== undefined ? executor : tool
+    const begun = attempt(services, () => asked.reconcile?.(about, operation) ?? unknown)
     if (isSettled(begun)) return this.#heard(begun)
     this.#asking = begun
     begun.onSettled((settled) => this.#heard(settled))

@@ -27,6 +27,13 @@ export interface HostAndPort {
   readonly port: number
 }
 
+/** Why the network was not reached. */
+export interface RefusedHost {
+  readonly host: string
+  readonly port: number
+  readonly reason: "NotListed" | "NotPublic" | "OtherHost" | "OtherProtocol"
+}
+
 const usualPorts: ReadonlyArray<number> = [80, 443]
 
 /**

@@ -10,15 +10,8 @@ import * as http from "node:http"
 import * as net from "node:net"
 import type { Duplex } from "node:stream"
 import { NetworkAddress } from "@toolwright/runtime-contract"
-import { admits, type HostAndPort, type HostList, lists, parseTarget } from "./hostList.js"
+import { admits, type HostAndPort, type HostList, lists, parseTarget, type RefusedHost } from "./hostList.js"
 import { readGreeting } from "./tlsName.js"
-
-/** Why the network was not reached. */
-export interface RefusedHost {
-  readonly host: string
-  readonly port: number
-  readonly reason: "NotListed" | "NotPublic" | "OtherHost" | "OtherProtocol"
-}
 
 /** All addresses of a name. */
 export type ResolveHost = (host: string) => Promise<ReadonlyArray<string>>

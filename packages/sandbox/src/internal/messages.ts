@@ -5,7 +5,6 @@
  * What a hand says is not trusted: whoever reads it checks every field.
  */
 import type { Json, RawTool } from "@toolwright/runtime-contract"
-import type { TunnelMessage } from "./tunnels.js"
 
 export interface Init {
   readonly type: "init"
@@ -65,6 +64,16 @@ export interface Cancel {
   readonly id: number
   readonly reason: string
 }
+
+/** About one of the streams of bytes that go beside the messages. */
+export type TunnelMessage = {
+  readonly type: "tunnel"
+  readonly id: number
+} & (
+  | { readonly act: "open" | "end" | "reset" }
+  /** That many bytes more may be sent. */
+  | { readonly act: "credit"; readonly bytes: number }
+)
 
 export type ToHand = Init | Asked | Cancel | TunnelMessage
 

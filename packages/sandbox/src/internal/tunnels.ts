@@ -6,15 +6,7 @@
  * Does not know what flows. Depends on nothing but Node, for it is loaded in the box.
  */
 import { Duplex } from "node:stream"
-
-export type TunnelMessage = {
-  readonly type: "tunnel"
-  readonly id: number
-} & (
-  | { readonly act: "open" | "end" | "reset" }
-  /** That many bytes more may be sent. */
-  | { readonly act: "credit"; readonly bytes: number }
-)
+import type { TunnelMessage } from "./messages.js"
 
 /** Bytes that may be on the way in one direction of a stream, and in one frame. */
 const windowSize = 256 * 1024
