@@ -40,15 +40,39 @@ const readTicket = recordReader(ticketRecord)
 const readSnapshot = recordReader(snapshotRecord)
 const readCall = recordReader(batchCall)
 
-/** One line of JSON. The snapshot of a start is left out: store it beside, by its fingerprint. */
+/** Every field, and `undefined` for one that is not there, which JSON leaves out. */
+type Whole<A> = { readonly [K in keyof Required<A>]: A[K] | undefined }
+
+/**
+ * One line of JSON. The snapshot of a start is left out: store it beside, by its fingerprint. Field by field: it is made of
+ * every commit, and a spread costs more than the text.
+ */
 export const encodeCommit = (commit: ThreadCommit): string => {
-  const { start, batch, ...rest } = commit
-  return JSON.stringify({
+  const { start, batch } = commit
+  const fields: Whole<Omit<ThreadCommit, "start" | "batch">> &
+    Readonly<Record<"version" | "start" | "batch", unknown>> = {
     version: recordVersion,
-    ...rest,
-    ...(start === undefined ? {} : { start: start.record }),
-    ...(batch === undefined ? {} : { batch: batch._tag === "Open" ? withoutRepeats(commit, batch) : batch })
-  })
+    id: commit.id,
+    threadId: commit.threadId,
+    runId: commit.runId,
+    expectedRevision: commit.expectedRevision,
+    epoch: commit.epoch,
+    at: commit.at,
+    disposition: commit.disposition,
+    step: commit.step,
+    messages: commit.messages,
+    tickets: commit.tickets,
+    state: commit.state,
+    notes: commit.notes,
+    audit: commit.audit,
+    consumed: commit.consumed,
+    resolved: commit.resolved,
+    expectedSharedRevision: commit.expectedSharedRevision,
+    auditHead: commit.auditHead,
+    start: start?.record,
+    batch: batch?._tag === "Open" ? withoutRepeats(commit, batch) : batch
+  }
+  return JSON.stringify(fields)
 }
 
 /** Throws `RecordUnreadable`. */
@@ -129,16 +153,31 @@ const snapshotOf = (fingerprint: string, options: CommitReadOptions): Executable
 type OpenDelta = Extract<BatchDelta, { readonly _tag: "Open" }>
 
 /** What the assistant message already says of the arguments is left out of the calls. */
-const withoutRepeats = (commit: ThreadCommit, batch: OpenDelta): object => {
+const withoutRepeats = (commit: ThreadCommit, { _tag, step, calls }: OpenDelta): object => {
   const said = argumentsSaid(commit.messages)
-  const calls = batch.calls.map((call) => {
-    const same = said[call.position]
-    if (same === undefined || !isSame(same, call.arguments)) return call
-    const { arguments: _, ...rest } = call
-    return rest
-  })
-  return { ...batch, calls }
+  return {
+    _tag,
+    step,
+    calls: calls.map((call) => {
+      const same = said[call.position]
+      return same !== undefined && isSame(same, call.arguments) ? withoutArguments(call) : call
+    })
+  }
 }
+
+const withoutArguments = (call: BatchCall): Whole<Omit<BatchCall, "arguments">> => ({
+  operationId: call.operationId,
+  position: call.position,
+  callId: call.callId,
+  toolId: call.toolId,
+  digest: call.digest,
+  proposal: call.proposal,
+  recovery: call.recovery,
+  claim: call.claim,
+  attempts: call.attempts,
+  entered: call.entered,
+  phase: call.phase
+})
 
 const isSame = (left: JsonObject, right: JsonObject): boolean =>
   left === right || canonicalJson(left) === canonicalJson(right)

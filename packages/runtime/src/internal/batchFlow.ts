@@ -13,7 +13,7 @@ import { acceptAnswers } from "./answers.js"
 import { BatchChanges, dispositionOf } from "./batchChanges.js"
 import { acceptChildren } from "./childReports.js"
 import { commit, placeOf } from "./committing.js"
-import type { Flow } from "./flow.js"
+import { type Flow, nothingLeft } from "./flow.js"
 import { readInbox } from "./inbox.js"
 import { publish } from "./publication.js"
 import { reviewCalls } from "./recovery.js"
@@ -27,7 +27,7 @@ import { dispatch, enter } from "./starting.js"
 export function* workBatch(run: ActiveRun): Flow<"Published" | "Resting"> {
   for (;;) {
     run.check()
-    if (run.hasSignals) yield* readInbox(run)
+    if (run.hasSignals) yield* readInbox(run) ?? nothingLeft
     if (run.ending !== undefined) {
       yield* sealBatch(run, run.ending)
       return "Published"

@@ -26,8 +26,9 @@ export interface Ending {
 
 export const endWithText = (run: ActiveRun, ending: Ending): Rest => {
   lookAgain(run)
+  const reading = run.hasSignals ? readInbox(run) : undefined
   const isGuarded = run.pinned.plan.environment.guards.length > 0
-  if (run.hasSignals || isGuarded || ending.staged.length > 0) return endInTurn(run, ending)
+  if (reading !== undefined || isGuarded || ending.staged.length > 0) return endInTurn(run, { ending, reading })
   const { cause, reminder } = conclude(run, ending)
   const rest = commit(run, draftOf(run, { ending, cause, reminder }))
   if (rest !== undefined) return thenClose(run, rest)
@@ -36,8 +37,11 @@ export const endWithText = (run: ActiveRun, ending: Ending): Rest => {
 }
 
 /** Where something has to be read, asked or merged first. */
-function* endInTurn(run: ActiveRun, ending: Ending): Flow<void> {
-  if (run.hasSignals) yield* readInbox(run)
+function* endInTurn(
+  run: ActiveRun,
+  { ending, reading }: { readonly ending: Ending; readonly reading: Rest }
+): Flow<void> {
+  if (reading !== undefined) yield* reading
   let { cause, reminder } = conclude(run, ending)
   const { message, offer, staged } = ending
   if (

@@ -18,6 +18,9 @@ export type Flow<A> = Generator<Effect.Effect<void>, A>
  */
 export type Rest = Flow<void> | undefined
 
+/** To be waited for in place of a rest that is not there. */
+export const nothingLeft: ReadonlyArray<never> = Object.freeze([])
+
 /** The one sleeper of a run. Woken as often as anybody likes; wakes once per turn of the event loop's microtasks. */
 export class Sleeper {
   #isAwake = false

@@ -5,26 +5,38 @@
  * so one that was seen and not acted on is seen again by the next owner.
  * Does not act: the flows do, at their next look.
  */
-import type { Run } from "@toolwright/runtime-contract"
+import type { Run, ThreadStore } from "@toolwright/runtime-contract"
 import { fromStore } from "../RunError.js"
 import type { ActiveRun } from "./activeRun.js"
 import { placeOf } from "./committing.js"
-import { type Flow, waitFor } from "./flow.js"
+import { type Flow, type Rest, waitFor, nothingLeft } from "./flow.js"
 import { signalsFor } from "./signals.js"
-import { beginEffect, type Settled, type Started } from "./settle.js"
+import { beginEffect, isSettled, type Settled, type Started } from "./settle.js"
 
 export { answersTo, isSignal, type SignalOf, signalsFor } from "./signals.js"
 
 /** Reads the inbox if something came in. True when the run is to end now. */
 export function* heed(run: ActiveRun): Flow<boolean> {
-  if (run.hasSignals) yield* readInbox(run)
+  if (run.hasSignals) yield* readInbox(run) ?? nothingLeft
   return run.ending !== undefined
 }
 
-export function* readInbox(run: ActiveRun): Flow<void> {
+/** It is read in each step where other processes can reach the thread, and nearly always empty. */
+export const readInbox = (run: ActiveRun): Rest => {
   const { store, services } = run.engine
   run.hasSignals = false
-  const signals = yield* ask(run, beginEffect(services, store.inbox(run.threadId)))
+  const read = beginEffect(services, store.inbox(run.threadId))
+  if (!isSettled(read) || !read.ok || read.value.length > 0) return takeSignals(run, read)
+  run.ending = endingOf(run)
+  return undefined
+}
+
+function* takeSignals(
+  run: ActiveRun,
+  read: Settled<ReadonlyArray<ThreadStore.Signal>> | Started<ReadonlyArray<ThreadStore.Signal>>
+): Flow<void> {
+  const { store, services } = run.engine
+  const signals = yield* ask(run, read)
   for (const signal of signals) {
     if (run.fold.inbox.has(signal.id)) continue
     const { body } = signal

@@ -12,7 +12,7 @@ import { closed, workBatch } from "./batchFlow.js"
 import { endBeforeInference } from "./budget.js"
 import { commitFlow, placeOf } from "./committing.js"
 import { control, settleOutcomes, supersede } from "./controls.js"
-import { type Flow, waitFor } from "./flow.js"
+import { type Flow, waitFor, nothingLeft } from "./flow.js"
 import { ask, endingOf, lookAgain, readInbox } from "./inbox.js"
 import { damageIn } from "./intactness.js"
 import { LeaseKeeper } from "./leaseKeeper.js"
@@ -57,7 +57,7 @@ export function* main(run: ActiveRun, job: Job): Flow<DriveEnd> {
 function* drive(run: ActiveRun): Flow<void> {
   for (;;) {
     run.check()
-    if (run.hasSignals) yield* readInbox(run)
+    if (run.hasSignals) yield* readInbox(run) ?? nothingLeft
     if (run.fold.disposition === undefined) return
     if (run.fold.disposition._tag === "Ended") {
       if (run.fold.inbox.size > 0) while (yield* settleOutcomes(run)) run.check()
@@ -176,7 +176,7 @@ const nothing = (): void => {}
 function* isWantedAgain(run: ActiveRun): Flow<boolean> {
   if (run.isClosing) return false
   const seen = run.fold.inbox.size
-  yield* readInbox(run)
+  yield* readInbox(run) ?? nothingLeft
   return run.fold.inbox.size > seen
 }
 

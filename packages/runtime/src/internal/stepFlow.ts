@@ -20,7 +20,7 @@ import { commit, commitFlow } from "./committing.js"
 import { applyDecision } from "./deciding.js"
 import { endWithText } from "./ending.js"
 import { Exchange } from "./exchange.js"
-import type { Flow, Rest } from "./flow.js"
+import { type Flow, type Rest, nothingLeft } from "./flow.js"
 import { type Asking, askGates, isGateable } from "./gating.js"
 import { callHooks, hookContext } from "./hooks.js"
 import { readInbox } from "./inbox.js"
@@ -37,7 +37,7 @@ export function* takeStep(run: ActiveRun): Flow<void> {
   const asked = run.pinned.plan.environment.hooks.length === 0 ? askPlainly(run) : yield* askWithHooks(run)
   while (asked.talk.end === undefined) {
     run.check()
-    if (run.hasSignals) yield* readInbox(run)
+    if (run.hasSignals) yield* readInbox(run) ?? nothingLeft
     if (run.ending !== undefined) asked.talk.interrupt()
     else if (ended(asked.talk) === undefined) yield* run.sleeper.sleep
   }
