@@ -65,7 +65,7 @@ export interface RuntimeOptions {
   readonly leaseTtl?: number
   /** Milliseconds between two looks for signals of other processes. Default 500. */
   readonly signalPoll?: number
-  /** Milliseconds until a silent store counts as not answering. Default 10,000. */
+  /** Milliseconds until a silent store counts as not answering. Default 10,000. A history may take twelve times as long to load. */
   readonly storeTimeout?: number
   /** Makes ids of runs, threads and signals. Default: 128 random bits, as hexadecimal digits. */
   readonly idSource?: () => string

@@ -159,6 +159,48 @@ describe("an unanswered commit stops nothing twice", () => {
     expect(world.watched.commits).toEqual([])
   })
 
+  it("[R10] a long history may take longer to load than a question may go unanswered, and its lease is kept meanwhile", async () => {
+    const reached: Array<string> = []
+    for (const [delay, expected] of [
+      [11_000, "Done."],
+      [39_000, "StoreUnavailable"]
+    ] as const) {
+      let isSlow = false
+      const clock = new TestClock(1_000)
+      const store = new MemoryThreadStore({ now: clock.now })
+      const slow = forwarding(store, {
+        load: (threadId) =>
+          isSlow
+            ? Effect.andThen(
+                Effect.callback<void>((resume) => void clock.after(delay, () => resume(Effect.void))),
+                store.load(threadId)
+              )
+            : store.load(threadId)
+      })
+      const runtime = Runtime.make({
+        llm: new ScriptedLlm(["Well.", ...(expected === "Done." ? ["Done."] : [])]),
+        gate: PermissionGate.allowAll,
+        tools: [],
+        clock,
+        store: slow,
+        storeTimeout: 1_000,
+        leaseTtl: 2_000
+      })
+      const snapshot = snapshotOf([])
+      await runtime.run({ snapshot, input: "hello", principal, threadId: "thread" })
+      isSlow = true
+      const settled = await passing(
+        clock,
+        runtime.run({ snapshot, input: "hi", principal, threadId: "thread" }).then(
+          (outcome) => outcome.text,
+          (error: { readonly reason: { readonly _tag: string } }) => error.reason._tag
+        )
+      )
+      reached.push(settled)
+    }
+    expect(reached).toEqual(["Done.", "StoreUnavailable"])
+  })
+
   it("[E2] a store that dies in any operation costs the call a typed error, never the process", async () => {
     for (const operation of ["claim", "load", "commit", "release", "inbox"] as const) {
       let isBroken = false

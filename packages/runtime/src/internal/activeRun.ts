@@ -73,7 +73,7 @@ export class ActiveRun {
   usage: Run.Usage = noUsage
   /** The typed final answer, where the snapshot asks for one. */
   output: Json.Json | undefined
-  /** When the time at work was last counted. */
+  /** When the time at work was last counted, by the clock that nobody sets. */
   activeSince: number
   notes: Array<ThreadCommit.RunNote> = []
   audit: Array<ThreadCommit.AuditRecord> = []
@@ -106,7 +106,7 @@ export class ActiveRun {
     this.engine = engine
     this.threadId = given.threadId
     this.deadlines = engine.deadlines
-    this.activeSince = engine.clock.now()
+    this.activeSince = engine.deadlines.now()
     this.listeners = [...given.listeners, ...(engine.watchers.get(given.threadId) ?? [])]
     this.fold = new ThreadFold(given.threadId)
   }

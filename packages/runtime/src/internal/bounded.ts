@@ -5,7 +5,7 @@
  * de-duplicated by id, and then an error.
  * Does not own a thread.
  */
-import { StoreError, TicketRefused } from "@toolwright/runtime-contract"
+import { StoreError, type ThreadStore, TicketRefused } from "@toolwright/runtime-contract"
 import * as Effect from "effect/Effect"
 import { fromStore, type RunError } from "../RunError.js"
 import type { Engine } from "./engine.js"
@@ -14,12 +14,19 @@ import { beginEffect, isSettled, type Settled } from "./settle.js"
 /** More tries of a question that nobody answered. */
 const retries = 3
 
+interface Question<A> {
+  readonly threadId: string
+  readonly ask: () => Effect.Effect<A, StoreError | TicketRefused>
+  /** Milliseconds for each try. Default `storeTimeout`. */
+  readonly limit?: number
+}
+
 export const bounded = <A>(
   engine: Engine,
-  { threadId, ask }: { readonly threadId: string; readonly ask: () => Effect.Effect<A, StoreError | TicketRefused> }
+  { threadId, ask, limit = engine.storeTimeout }: Question<A>
 ): Effect.Effect<A, RunError | TicketRefused> => {
   const tryOnce = (tries: number): Effect.Effect<A, RunError | TicketRefused> =>
-    Effect.flatMap(once(engine, ask), (settled): Effect.Effect<A, RunError | TicketRefused> => {
+    Effect.flatMap(once(engine, { ask, limit }), (settled): Effect.Effect<A, RunError | TicketRefused> => {
       if (settled.ok) return Effect.succeed(settled.value)
       if (settled.error instanceof TicketRefused) return Effect.fail(settled.error)
       return isFinal(settled.error) || tries >= retries
@@ -29,17 +36,27 @@ export const bounded = <A>(
   return tryOnce(0)
 }
 
+/** A thread with its history, which may take its time. */
+export const boundedLoad = (
+  engine: Engine,
+  threadId: string
+): Effect.Effect<ThreadStore.ThreadView | undefined, RunError | TicketRefused> =>
+  bounded(engine, { threadId, ask: () => engine.store.load(threadId), limit: engine.loadTimeout })
+
 const isFinal = (error: unknown): boolean =>
   error instanceof StoreError && error.reason._tag !== "Unanswered" && error.reason._tag !== "Unavailable"
 
-const once = <A>(engine: Engine, ask: () => Effect.Effect<A, unknown>): Effect.Effect<Settled<A>> =>
+const once = <A>(
+  engine: Engine,
+  { ask, limit }: { readonly ask: () => Effect.Effect<A, unknown>; readonly limit: number }
+): Effect.Effect<Settled<A>> =>
   Effect.callback<Settled<A>>((resume) => {
     const begun = beginEffect(engine.services, Effect.suspend(ask))
     if (isSettled(begun)) {
       resume(Effect.succeed(begun))
       return
     }
-    const deadline = engine.deadlines.after(engine.storeTimeout, () => {
+    const deadline = engine.deadlines.after(limit, () => {
       begun.interrupt()
       resume(Effect.succeed({ ok: false, error: new Error("the store did not answer in time") }))
     })

@@ -25,9 +25,9 @@ export const endBeforeInference = (run: ActiveRun): Run.EndCause | undefined => 
   if (run.fold.step >= maxSteps) return { _tag: "MaxSteps" }
   if (maxTokens !== undefined && run.ledger.tokens >= maxTokens)
     return failure("Budget", `${run.ledger.tokens} tokens of ${maxTokens} are spent`)
-  const active = run.ledger.active + Math.max(0, run.engine.clock.now() - run.activeSince)
-  if (maxDuration !== undefined && active >= maxDuration)
-    return failure("Budget", `${active} ms of ${maxDuration} ms are spent`)
+  if (maxDuration === undefined) return undefined
+  const active = run.ledger.active + run.deadlines.now() - run.activeSince
+  if (active >= maxDuration) return failure("Budget", `${active} ms of ${maxDuration} ms are spent`)
   return undefined
 }
 

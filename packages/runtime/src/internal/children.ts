@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import { badRequest, RunError } from "../RunError.js"
 import type { RunOutcome } from "../RunOutcome.js"
 import type { ActiveRun } from "./activeRun.js"
-import { bounded } from "./bounded.js"
+import { boundedLoad } from "./bounded.js"
 import { childRunOf, childThreadOf } from "./delegations.js"
 import type { ChildGiven, Engine } from "./engine.js"
 import { launch } from "./launch.js"
@@ -38,7 +38,7 @@ export const driveChild = Effect.fnUntraced(function* (parent: ActiveRun, given:
 })
 
 const load = (engine: Engine, threadId: string) =>
-  Effect.catchTag(bounded(engine, { threadId, ask: () => engine.store.load(threadId) }), "TicketRefused", Effect.die)
+  Effect.catchTag(boundedLoad(engine, threadId), "TicketRefused", Effect.die)
 
 const startOf = (parent: ActiveRun, { call, delegated, input }: ChildGiven): StartGiven => {
   const { record, snapshot, policy } = parent.pinned

@@ -132,7 +132,7 @@ const build = (run: ActiveRun, draft: CommitDraft): ThreadCommit.ThreadCommit =>
   if (notes.length > 0) run.notes = []
   if (audit.length > 0) run.audit = []
   const at = run.engine.clock.now()
-  countTime(run, at)
+  countTime(run)
   const counted = draft.disposition._tag === "Ended" ? undefined : run.ledger.command()
   const made: Mutable<ThreadCommit.ThreadCommit> = {
     id: run.nextCommitId(lease.epoch),
@@ -170,9 +170,10 @@ const sealAudit = (run: ActiveRun, made: Mutable<ThreadCommit.ThreadCommit>): vo
 type Mutable<A> = { -readonly [K in keyof A]: A[K] }
 
 /** Under a time budget each commit carries the time at work so far, so that a crash loses only the last stretch. */
-const countTime = (run: ActiveRun, now: number): void => {
-  if (run.isPinned && run.pinned.limits.maxDuration !== undefined)
-    run.ledger.active += Math.max(0, now - run.activeSince)
+const countTime = (run: ActiveRun): void => {
+  if (!run.isPinned || run.pinned.limits.maxDuration === undefined) return
+  const now = run.deadlines.now()
+  run.ledger.active += now - run.activeSince
   run.activeSince = now
 }
 

@@ -90,6 +90,8 @@ export interface Engine {
   readonly signalPoll: number
   /** Milliseconds until a store that does not answer counts as silent. */
   readonly storeTimeout: number
+  /** For reading a whole history. */
+  readonly loadTimeout: number
   readonly newId: () => string
   readonly crash: CrashPoint.CrashPoint
   readonly redact: Redact | undefined

@@ -19,7 +19,7 @@ import * as Effect from "effect/Effect"
 import type { RunError } from "../RunError.js"
 import { badRequest } from "../RunError.js"
 import type { GrantsQuery, RevokeRequest } from "../RuntimeOptions.js"
-import { bounded } from "./bounded.js"
+import { bounded, boundedLoad } from "./bounded.js"
 import type { Engine } from "./engine.js"
 import { grantKeyOf } from "./grants.js"
 import { oneRun, startOf, type SystemRun } from "./systemRuns.js"
@@ -30,8 +30,7 @@ const place = ThreadStore.stateKeyOf(shared.scope, shared.name)
 
 export const listGrants = Effect.fnUntraced(function* (engine: Engine, { threadId, principal }: GrantsQuery) {
   const { state } = yield* bounded(engine, { threadId: "", ask: () => engine.store.shared() })
-  const view =
-    threadId === undefined ? undefined : yield* bounded(engine, { threadId, ask: () => engine.store.load(threadId) })
+  const view = threadId === undefined ? undefined : yield* boundedLoad(engine, threadId)
   const common = yield* readAll(state.get(place))
   const ofRun = yield* readAll(view?.state.get(`Run:${Grant.stateName}`))
   const ofThread = yield* readAll(view?.state.get(`Thread:${Grant.stateName}`))

@@ -48,8 +48,15 @@ function* takeSignals(
 }
 
 /** A read of the store, bounded. Throws `RunError`. */
-export function* ask<A>(run: ActiveRun, value: Settled<A> | Started<A>): Flow<A> {
-  const answer = yield* waitFor(run, { value, limit: run.engine.storeTimeout })
+export const ask = <A>(run: ActiveRun, value: Settled<A> | Started<A>): Flow<A> =>
+  askWithin(run, { value, limit: run.engine.storeTimeout })
+
+/** `ask`, with a limit of its own in milliseconds. */
+export function* askWithin<A>(
+  run: ActiveRun,
+  asked: { readonly value: Settled<A> | Started<A>; readonly limit: number }
+): Flow<A> {
+  const answer = yield* waitFor(run, asked)
   if (typeof answer === "object" && answer.ok) return answer.value
   throw fromStore(typeof answer === "object" ? answer.error : undefined, placeOf(run))
 }

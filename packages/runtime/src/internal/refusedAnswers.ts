@@ -17,7 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { RunError } from "../RunError.js"
 import type { ActiveRun } from "./activeRun.js"
-import { bounded } from "./bounded.js"
+import { bounded, boundedLoad } from "./bounded.js"
 import type { Engine } from "./engine.js"
 import { beginEffect } from "./settle.js"
 import { driveOn } from "./starts.js"
@@ -83,7 +83,7 @@ const toDay = Effect.fnUntraced(function* (engine: Engine, attempt: Attempt) {
   const threadId = SystemThread.ofRefusals(engine.clock.now())
   const run: SystemRun = { threadId, runId: `${threadId}/answers`, by: "runtime" }
   for (let left = tries; ; left--) {
-    const view = yield* bounded(engine, { threadId, ask: () => engine.store.load(threadId) })
+    const view = yield* boundedLoad(engine, threadId)
     if (view !== undefined && view.revision >= mostOfDay + 2) return
     if (view?.disposition?._tag !== "Ended") {
       const begin = ({ epoch }: ThreadStore.Lease): Effect.Effect<void, Failure> => {

@@ -29,6 +29,9 @@ import { randomId } from "./ids.js"
 import type { Services } from "./settle.js"
 import { tracerOf } from "./tracing.js"
 
+/** Reading a history of 100,000 messages takes seconds on a quiet machine, and reads are no sign of a dead store. */
+const loadPatience = 12
+
 export const resolveOptions = (options: RuntimeOptions, services: Services): Engine => {
   if (!isObject(options)) throw refuse("options", "an object", options)
   const clock = options.clock ?? RuntimeClock.system
@@ -62,6 +65,7 @@ export const resolveOptions = (options: RuntimeOptions, services: Services): Eng
     leaseTtl: positive(options.leaseTtl ?? 30_000, "leaseTtl"),
     signalPoll: positive(options.signalPoll ?? 500, "signalPoll"),
     storeTimeout: positive(options.storeTimeout ?? 10_000, "storeTimeout"),
+    loadTimeout: loadPatience * positive(options.storeTimeout ?? 10_000, "storeTimeout"),
     newId: options.idSource ?? randomId,
     crash: options.crashPoint ?? Context.get(services, CrashPoint.current),
     redact: options.redact,

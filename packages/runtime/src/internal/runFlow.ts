@@ -13,7 +13,7 @@ import { endBeforeInference } from "./budget.js"
 import { commitFlow, placeOf } from "./committing.js"
 import { control, settleOutcomes, supersede } from "./controls.js"
 import { type Flow, waitFor, nothingLeft } from "./flow.js"
-import { ask, endingOf, lookAgain, readInbox } from "./inbox.js"
+import { ask, askWithin, endingOf, lookAgain, readInbox } from "./inbox.js"
 import { damageIn } from "./intactness.js"
 import { LeaseKeeper } from "./leaseKeeper.js"
 import { closeBatch, consumedByEnd } from "./publication.js"
@@ -98,7 +98,7 @@ function* claim(
   run: ActiveRun,
   { keeper, takeOver }: { readonly keeper: LeaseKeeper; readonly takeOver: boolean }
 ): Flow<void> {
-  const { store, services, owner, leaseTtl, clock } = run.engine
+  const { store, services, owner, leaseTtl } = run.engine
   const since = run.deadlines.now()
   const request: ThreadStore.ClaimRequest = {
     threadId: run.threadId,
@@ -110,10 +110,10 @@ function* claim(
   run.lease = isSettled(claimed) && claimed.ok ? claimed.value : yield* ask(run, claimed)
   keeper.start(since)
   // Whoever is the first that ever owned a thread finds nothing there.
-  const view = run.lease.epoch === 1 ? undefined : yield* ask(run, beginEffect(services, store.load(run.threadId)))
+  const view = run.lease.epoch === 1 ? undefined : yield* loaded(run)
   run.at("claimed")
   run.view = undefined
-  run.activeSince = clock.now()
+  run.activeSince = run.deadlines.now()
   run.firstFact ??= view?.nextFact ?? 1
   if (view === undefined) return
   run.fold = ThreadFold.from(view)
@@ -126,6 +126,12 @@ function* claim(
   run.ledger = RunLedger.read(view.state.get(ledgerKey))
   run.mustReview = view.batch !== undefined
   run.ending = endingOf(run)
+}
+
+/** The lease is kept meanwhile, so a long history may take its time. */
+function* loaded(run: ActiveRun): Flow<ThreadStore.ThreadView | undefined> {
+  const { store, services, loadTimeout } = run.engine
+  return yield* askWithin(run, { value: beginEffect(services, store.load(run.threadId)), limit: loadTimeout })
 }
 
 function* start(run: ActiveRun, given: StartGiven): Flow<void> {

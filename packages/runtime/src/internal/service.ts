@@ -18,7 +18,7 @@ import type {
   WorkOptions
 } from "../Runtime.js"
 import type { ActiveRun } from "./activeRun.js"
-import { bounded } from "./bounded.js"
+import { boundedLoad } from "./bounded.js"
 import { climb, withInnerTickets } from "./children.js"
 import { close } from "./closing.js"
 import { describeTools } from "./describing.js"
@@ -99,7 +99,7 @@ const steer = (engine: Engine, request: SteerRequest): Effect.Effect<RunOutcome,
 /** Refused for an operation whose outcome is not open: a settlement settles something. */
 const resolve = Effect.fnUntraced(function* (engine: Engine, request: ResolveRequest) {
   const { threadId, operationId, resolution, by } = request
-  const view = yield* bounded(engine, { threadId, ask: () => engine.store.load(threadId) })
+  const view = yield* boundedLoad(engine, threadId)
   if (view?.run === undefined) return yield* Effect.fail(notFound(threadId))
   if (!view.openOutcomes.has(operationId))
     return yield* Effect.fail(badRequest("operationId", "an operation of the thread whose outcome is unknown"))

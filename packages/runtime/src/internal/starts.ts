@@ -11,7 +11,7 @@ import { badRequest, RunError } from "../RunError.js"
 import type { RunOutcome } from "../RunOutcome.js"
 import type { RunOptions } from "../RuntimeOptions.js"
 import type { ActiveRun } from "./activeRun.js"
-import { bounded } from "./bounded.js"
+import { bounded, boundedLoad } from "./bounded.js"
 import type { Engine, EventListener } from "./engine.js"
 import { launch, outcomeOf } from "./launch.js"
 import { outcomeOfView } from "./outcomeOfView.js"
@@ -110,9 +110,8 @@ export const continueThread = (
 
 /** What is committed of a thread that another process drives. */
 export const foundOutcome = (engine: Engine, threadId: string): Effect.Effect<RunOutcome, RunError> =>
-  Effect.flatMap(
-    Effect.catchTag(bounded(engine, { threadId, ask: () => engine.store.load(threadId) }), "TicketRefused", Effect.die),
-    (view) => (view?.run === undefined ? Effect.fail(notFound(threadId)) : Effect.succeed(outcomeOfView(view)))
+  Effect.flatMap(Effect.catchTag(boundedLoad(engine, threadId), "TicketRefused", Effect.die), (view) =>
+    view?.run === undefined ? Effect.fail(notFound(threadId)) : Effect.succeed(outcomeOfView(view))
   )
 
 export interface Driving {

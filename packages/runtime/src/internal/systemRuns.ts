@@ -16,7 +16,7 @@ import {
 import * as Effect from "effect/Effect"
 import type { RunError } from "../RunError.js"
 import type { ActiveRun } from "./activeRun.js"
-import { bounded } from "./bounded.js"
+import { bounded, boundedLoad } from "./bounded.js"
 import type { Engine } from "./engine.js"
 
 type Failure = RunError | TicketRefused
@@ -49,7 +49,7 @@ export const oneRun = Effect.fnUntraced(function* (
   const { threadId } = run
   const { leaseTtl: ttl, owner, store } = engine
   const lease = yield* bounded(engine, { threadId, ask: () => store.claim({ threadId, owner, ttl }) })
-  const view = yield* bounded(engine, { threadId, ask: () => store.load(threadId) })
+  const view = yield* boundedLoad(engine, threadId)
   if (view === undefined) yield* begin(lease)
   if (view?.disposition?._tag !== "Ended")
     yield* bounded(engine, { threadId, ask: () => store.commit(endOf(engine, { run, epoch: lease.epoch })) })

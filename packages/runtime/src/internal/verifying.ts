@@ -7,7 +7,7 @@ import { AuditChain } from "@toolwright/runtime-contract"
 import * as Effect from "effect/Effect"
 import type { RunError } from "../RunError.js"
 import type { VerifyOptions } from "../Runtime.js"
-import { bounded } from "./bounded.js"
+import { bounded, boundedLoad } from "./bounded.js"
 import type { Engine } from "./engine.js"
 import { notFound } from "./starts.js"
 
@@ -17,7 +17,7 @@ export const verifyAudit = (engine: Engine, options: VerifyOptions): Effect.Effe
   Effect.catchTag(read(engine, options), "TicketRefused", Effect.die)
 
 const read = Effect.fnUntraced(function* (engine: Engine, { threadId, expected }: VerifyOptions) {
-  const view = yield* bounded(engine, { threadId, ask: () => engine.store.load(threadId) })
+  const view = yield* boundedLoad(engine, threadId)
   if (view === undefined) return yield* Effect.fail(notFound(threadId))
   const entries: Array<AuditChain.ChainEntry> = []
   for (let from = 1; ;) {
