@@ -148,7 +148,7 @@ const again: Readonly<Record<Kind, (text: string) => string>> = {
 describe("records that version 1 wrote", () => {
   it("[R11] are read, and are written again as they were", () => {
     // The order of fields says nothing.
-    const written: ReadonlyArray<unknown> = recorded.map(({ kind, text }) => JSON.parse(again[kind](text)))
+    const written: ReadonlyArray<unknown> = recorded.map(({ kind, text }): unknown => JSON.parse(again[kind](text)))
     expect(written).toEqual(recorded.map(({ text }): unknown => JSON.parse(text)))
   })
 
