@@ -410,8 +410,8 @@ export const cases: ReadonlyArray<Case> = [
   {
     id: "C097",
     promise: "A call that may have reached its server is not sent again unless the tool says that it may be.",
-    status: "expected-to-fail",
-    closedBy: "mcp"
+    status: "tested",
+    by: "apps/acceptance/test/runtime/remote-calls-are-sent-once.test.ts"
   },
   {
     id: "C098",
