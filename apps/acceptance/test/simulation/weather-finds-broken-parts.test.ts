@@ -160,7 +160,7 @@ describe("a broken part is found, and told with few faults", () => {
         }
       }
     })
-    const report = await found({ makeOwner, store }, 1_000)
+    const report = await found({ makeOwner, store }, 4_000)
     expect(report?.violations.join("\n")).toMatch(/ticket .* accepted .* and /)
-  }, 60_000)
+  }, 120_000)
 })
