@@ -28,6 +28,7 @@ import { declare, type DeclaredState, stagingProblem, viewOf } from "./internal/
 export const erase = <Id extends string, A extends TSchema, O extends TSchema | undefined>(
   tool: Tool.Tool<Id, A, O> | Tool.Definition<Id, A, O>
 ): RawTool.RawTool => {
+  checkTool(tool)
   const definition = "definition" in tool ? tool.definition : clientExecuted(tool)
   const { spec, paramDomains, invocationTriggers } = definition
   const erased: Erased = { spec, state: declare(spec.id, definition.state) }
@@ -41,6 +42,18 @@ export const erase = <Id extends string, A extends TSchema, O extends TSchema | 
     ...(invocationTriggers === undefined ? {} : { invocationTriggers }),
     ...(definition.reconcile === undefined ? {} : { reconcile: reconcileOf(erased, definition) }),
     invoke: "definition" in tool ? invokeOf(erased, tool.call) : neverInvoked(spec)
+  })
+}
+
+/** Plain JavaScript may hand anything over; most often the list of tools, a function, or a tool that is erased already. */
+const checkTool = (tool: unknown): void => {
+  const isObject = typeof tool === "object" && tool !== null
+  if (isObject && ("definition" in tool || ("spec" in tool && typeof tool.spec === "object"))) return
+  const isErased = isObject && "invoke" in tool
+  throw new ToolDefinitionError({
+    reason: "BadOption",
+    expected: "a tool, as Tool.implement or Tool.make gives it",
+    received: isErased ? "one that is erased already" : tool === null ? "null" : `a value of type ${typeof tool}`
   })
 }
 

@@ -341,6 +341,20 @@ describe("the value of a call", () => {
   })
 })
 
+describe("what is no tool", () => {
+  const erased = erase(Tool.implement(Weather, () => "sunny"))
+  it.each<[string, unknown, string]>([
+    ["nothing", undefined, "a value of type undefined"],
+    ["an empty object", {}, "a value of type object"],
+    ["a function", () => "sunny", "a value of type function"],
+    ["an erased tool", erased, "one that is erased already"]
+  ])("[T7] %s is refused in words", (_name, given, received) => {
+    expect(() => Reflect.apply(erase, undefined, [given])).toThrow(
+      `tool definition: expected a tool, as Tool.implement or Tool.make gives it, received ${received}`
+    )
+  })
+})
+
 describe("a client-executed definition", () => {
   const Pick = Tool.define({ id: "pick", description: "Let the person pick", args, kind: "ClientExecuted" })
 

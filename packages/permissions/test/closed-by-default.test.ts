@@ -37,6 +37,13 @@ describe("a gate from three lists", () => {
     )
   })
 
+  it("[P7] a list that does not exist makes no gate", () => {
+    expect(() => PermissionGate.make(Object.assign({ dney: ["*"] }, { default: "allow" as const }))).toThrow(
+      "policy: /dney: expected deny, got an unknown option"
+    )
+    expect(() => PermissionGate.make(Object.assign({ mode: "plan" }, environment))).toThrow(PolicyError)
+  })
+
   it("[P7] a workspace that is not absolute makes no gate", () => {
     expect(() => PermissionGate.make({ workspace: "src" })).toThrow(
       new TypeError('workspace: expected an absolute path, received "src"')

@@ -9,6 +9,7 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Static, TSchema } from "typebox"
 import * as Attribution from "./Attribution.js"
+import { describeValue } from "./internal/describeValue.js"
 import { type StandardTool, standardSchema } from "./internal/standardSchema.js"
 import { makeSpec } from "./internal/toolSpec.js"
 import type { ContentBlock } from "./Message.js"
@@ -144,9 +145,13 @@ export interface Tool<
  */
 export const define = <const Id extends string, A extends TSchema, O extends TSchema | undefined = undefined>(
   options: Options<Id, A, O>
-): Definition<Id, A, O> => {
-  const spec = makeSpec(options)
-  return Object.freeze({
+): Definition<Id, A, O> => definitionOf(options, makeSpec(options))
+
+const definitionOf = <Id extends string, A extends TSchema, O extends TSchema | undefined>(
+  options: Options<Id, A, O>,
+  spec: ToolSpec
+): Definition<Id, A, O> =>
+  Object.freeze({
     ...standardSchema<Static<A>>(spec),
     id: options.id,
     description: options.description,
@@ -162,7 +167,6 @@ export const define = <const Id extends string, A extends TSchema, O extends TSc
     ...(options.invocationTriggers === undefined ? {} : { invocationTriggers: options.invocationTriggers }),
     ...(options.reconcile === undefined ? {} : { reconcile: options.reconcile })
   })
-}
 
 /** Gives a definition its behaviour. Throws for a `ClientExecuted` definition: its result comes from outside. */
 export const implement = <Id extends string, A extends TSchema, O extends TSchema | undefined, R = never>(
@@ -170,8 +174,11 @@ export const implement = <Id extends string, A extends TSchema, O extends TSchem
   call: (args: Static<A>, context: CallContext) => CallReturn<NoInfer<OutputOf<O>>, R>
 ): Tool<Id, A, O, R> => {
   if (definition.spec.kind === "ClientExecuted")
-    throw badCall(definition.id, "no call: the result of a ClientExecuted tool comes from outside")
-  if (typeof call !== "function") throw badCall(definition.id, "a function")
+    throw badCall(definition.id, {
+      expected: "no call: the result of a ClientExecuted tool comes from outside",
+      received: call
+    })
+  if (typeof call !== "function") throw badCall(definition.id, { expected: "a function", received: call })
   return Object.freeze({ definition, spec: definition.spec, recovery: definition.recovery, call })
 }
 
@@ -180,7 +187,7 @@ export const make = <const Id extends string, A extends TSchema, O extends TSche
   options: Options<Id, A, O> & {
     readonly call: (args: NoInfer<Static<A>>, context: CallContext) => CallReturn<NoInfer<OutputOf<O>>, R>
   }
-): Tool<Id, A, O, R> => implement(define<Id, A, O>(options), options.call)
+): Tool<Id, A, O, R> => implement(definitionOf(options, makeSpec(options, { hasCall: true })), options.call)
 
 /** Hands the services over that the call needs, so that the tool can be erased. */
 export const provide = <Id extends string, A extends TSchema, O extends TSchema | undefined, R>(
@@ -208,5 +215,14 @@ export const isResult = (value: unknown): value is Result<unknown> =>
 
 const parallel = (): ToolConcurrency => Parallel
 
-const badCall = (toolId: string, expected: string): ToolDefinitionError =>
-  new ToolDefinitionError({ reason: "BadOption", toolId, pointer: "/call", expected, received: "something else" })
+const badCall = (
+  toolId: string,
+  { expected, received }: { readonly expected: string; readonly received: unknown }
+): ToolDefinitionError =>
+  new ToolDefinitionError({
+    reason: "BadOption",
+    toolId,
+    pointer: "/call",
+    expected,
+    received: typeof received === "function" ? "a function" : describeValue(received)
+  })

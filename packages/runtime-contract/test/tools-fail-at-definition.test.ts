@@ -92,6 +92,41 @@ describe("a definition that cannot work", () => {
     )
   })
 
+  it("[T7] an option that does not exist is refused, with the one that was probably meant", () => {
+    const { reason, pointer, message } = refusalOf({ recover: "ReplaySafe" })
+    expect({ reason, pointer }).toEqual({ reason: "BadOption", pointer: "/recover" })
+    expect(message).toMatch(/^tool "get_weather" at \/recover: expected one of the options id, description, args, /)
+    expect(message).toMatch(/ received an unknown option \(did you mean recovery\)$/)
+  })
+
+  it("[T1] the call goes with the one-step form, and only there", () => {
+    expect(refusalOf({ call: () => "sunny" }).message).toMatch(
+      /\(Tool\.make takes a call, and so does Tool\.implement\)$/
+    )
+    expect(Tool.make({ ...good, call: () => "sunny" }).spec).toEqual(Tool.define(good).spec)
+    // Another definition may be spread: what it derives is derived anew.
+    expect(Tool.define({ ...Tool.define(good), id: "weather" }).spec.id).toBe("weather")
+    expect(() => Reflect.apply(Tool.implement, undefined, [Tool.define(good)])).toThrow(
+      'tool "get_weather" at /call: expected a function, received nothing'
+    )
+  })
+
+  it.each<[string, object, string]>([
+    [
+      "fields where the schema belongs",
+      { city: "string" },
+      "a schema is built with Type of @toolwright/runtime-contract/typebox: Type.Object({ name: Type.String() })"
+    ],
+    [
+      "fields where a field's schema belongs",
+      { type: "object", properties: { place: { city: Type.String() } } },
+      "a field goes into Type.Object({ ... })"
+    ],
+    ["a misspelt keyword", { ...Type.Object({}), propertys: {} }, "did you mean properties"]
+  ])("[T7] %s are refused with what to write", (_name, args, hint) => {
+    expect(refusalOf({ args }).message.endsWith(`(${hint})`)).toBe(true)
+  })
+
   it("[T16] a client-executed definition takes no call", () => {
     const pick = Tool.define({ ...good, kind: "ClientExecuted" })
     expect(() => Tool.implement(pick, () => "here")).toThrow(

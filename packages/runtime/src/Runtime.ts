@@ -122,13 +122,13 @@ export interface RuntimeService {
     options?: describing.DescribeOptions
   ) => Effect.Effect<ReadonlyArray<describing.ToolDescription>>
   readonly watch: (options: WatchOptions) => AsyncIterableIterator<RunEvent.RunEvent>
-  /** Reads all of a thread and checks its audit chain: what was changed or is missing, and where. */
   /** The grant that `remember` would store for a ticket, its rule in full. Stores nothing. */
   readonly previewGrant: (options: PreviewOptions) => Effect.Effect<Grant.GrantProposal, RunError | TicketRefused>
   /** The grants in store, but those that were revoked. */
   readonly grants: (query?: GrantsQuery) => Effect.Effect<ReadonlyArray<Grant.Grant>, RunError>
   /** From now on the grant answers nothing, in any process. Again is no error. */
   readonly revokeGrant: (request: RevokeRequest) => Effect.Effect<void, RunError>
+  /** Reads all of a thread and checks its audit chain: what was changed or is missing, and where. */
   readonly verifyAudit: (options: VerifyOptions) => Effect.Effect<AuditChain.AuditReport, RunError>
   readonly close: (options?: CloseOptions) => Effect.Effect<void>
 }

@@ -59,6 +59,16 @@ describe("both forms are one engine", () => {
     }
   })
 
+  it("[L1] an option that does not exist makes no runtime: it is told with the one that was meant", () => {
+    const parts = { llm: new ScriptedLlm([]), tools: [], gate: PermissionGate.allowAll }
+    expect(() => Runtime.make(Object.assign({ limit: { width: 1 } }, parts))).toThrow(
+      "Runtime.make: limit: expected limits, received an unknown option"
+    )
+    expect(() => Runtime.make(Object.assign({ verbose: true }, parts))).toThrow(
+      /^Runtime\.make: verbose: expected one of llm, gate, tools, .*, received an unknown option$/
+    )
+  })
+
   it("[L1] interrupting an Effect caller cancels the run and waits for its end, within the grace", async () => {
     const world = makeWorld({
       script: [{ calls: [call("slow")] }],

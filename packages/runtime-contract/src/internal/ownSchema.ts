@@ -9,7 +9,7 @@
 import { canonicalJson, isJsonObject, type Json, type JsonObject } from "../Json.js"
 import { ToolDefinitionError, type ToolDefinitionProblem } from "../ToolDefinitionError.js"
 import { isKnownFormat } from "./ajv.js"
-import { describeValue, shorten } from "./describeValue.js"
+import { describeValue, nearestName, shorten } from "./describeValue.js"
 import { pointerTo } from "./jsonPointer.js"
 import { copyJson, setMember } from "./plainJson.js"
 import { everySchema, jsonTypes, keywordKinds, referenceTo, resolveLocal } from "./schemaKeywords.js"
@@ -42,6 +42,15 @@ const hints: { readonly [type: string]: string } = {
   void: "leave the output schema away",
   bigint: "take a string of digits",
   rest: "use an array"
+}
+
+/** Who writes fields where the schema belongs has not met one yet. */
+const hintFor = (key: string, pointer: string): string => {
+  const meant = nearestName(key, [...keywordKinds.keys()])
+  if (meant !== undefined) return `did you mean ${meant}`
+  return pointer.lastIndexOf("/") === 0
+    ? "a schema is built with Type of @toolwright/runtime-contract/typebox: Type.Object({ name: Type.String() })"
+    : "a field goes into Type.Object({ ... })"
 }
 
 const dropped: ReadonlySet<string> = new Set(["$id", "$schema"])
@@ -81,7 +90,8 @@ class Reader {
         reason: "BadSchema",
         pointer,
         expected: "a keyword of JSON Schema 2020-12",
-        received: shorten(key)
+        received: shorten(key),
+        hint: hintFor(key, pointer)
       })
     if (kind === "schema") return this.schema(value, here)
     if (kind === "schemas") {

@@ -12,7 +12,7 @@ import { isStateKey } from "../StateKey.js"
 import { ToolDefinitionError, type ToolDefinitionProblem, type ToolDefinitionReason } from "../ToolDefinitionError.js"
 import { isCapability } from "../ToolRecovery.js"
 import { closeArgs, readOutput } from "../ToolSchema.js"
-import { describeValue, shorten } from "./describeValue.js"
+import { describeValue, nearestName, shorten } from "./describeValue.js"
 import { pointerTo } from "./jsonPointer.js"
 
 /** The options of `Tool.define` as they may come from plain JavaScript. */
@@ -32,9 +32,11 @@ export interface SpecOptions {
   readonly reconcile?: unknown
 }
 
-export const makeSpec = (options: SpecOptions): ToolSpec => {
+/** `hasCall`: the one-step form takes the call along. */
+export const makeSpec = (options: SpecOptions, { hasCall = false }: { readonly hasCall?: boolean } = {}): ToolSpec => {
   const id = idOf(options.id)
   try {
+    checkNames(options, hasCall)
     return specOf(id, options)
   } catch (cause) {
     throw cause instanceof ToolDefinitionError ? cause.forTool(id) : cause
@@ -82,6 +84,47 @@ const idOf = (id: unknown): string => {
     expected: "1 to 64 of the characters A-Z a-z 0-9 _ -",
     received: describeValue(id)
   })
+}
+
+const names: Readonly<Record<keyof SpecOptions | "attribution", true>> = {
+  id: true,
+  description: true,
+  args: true,
+  output: true,
+  version: true,
+  recovery: true,
+  kind: true,
+  target: true,
+  state: true,
+  concurrency: true,
+  paramDomains: true,
+  invocationTriggers: true,
+  reconcile: true,
+  attribution: true
+}
+
+/** What a definition has beside its options: whoever spreads one into another means the options. */
+const derived: ReadonlySet<string> = new Set(["spec", "~standard"])
+
+/** An option that is ignored is a promise that nobody keeps: a misspelt `recovery` would never be replayed. */
+const checkNames = (options: object, hasCall: boolean): void => {
+  for (const option of Object.keys(options)) {
+    if (Object.hasOwn(names, option) || derived.has(option)) continue
+    if (option === "call" && hasCall) continue
+    const meant = nearestName(option, Object.keys(names))
+    const hint =
+      option === "call"
+        ? "Tool.make takes a call, and so does Tool.implement"
+        : meant === undefined
+          ? undefined
+          : `did you mean ${meant}`
+    throw refused("BadOption", {
+      pointer: pointerTo("", option),
+      expected: `one of the options ${Object.keys(names).join(", ")}`,
+      received: "an unknown option",
+      ...(hint === undefined ? {} : { hint })
+    })
+  }
 }
 
 const textOf = (

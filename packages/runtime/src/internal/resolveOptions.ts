@@ -12,7 +12,8 @@ import {
   type RawTool,
   RawToolRegistry,
   RuntimeClock,
-  type ThreadStore
+  type ThreadStore,
+  ToolArgs
 } from "@toolwright/runtime-contract"
 import { MemoryThreadStore } from "@toolwright/runtime-contract/memory"
 import * as Context from "effect/Context"
@@ -34,6 +35,7 @@ const loadPatience = 12
 
 export const resolveOptions = (options: RuntimeOptions, services: Services): Engine => {
   if (!isObject(options)) throw refuse("options", "an object", options)
+  checkNames(options)
   const clock = options.clock ?? RuntimeClock.system
   const registry = registryOf(options.tools)
   const { Brain, Sandbox } = options.executors ?? {}
@@ -82,6 +84,41 @@ export const resolveOptions = (options: RuntimeOptions, services: Services): Eng
     closing: false
   }
   return engine
+}
+
+const names: Readonly<Record<keyof RuntimeOptions, true>> = {
+  llm: true,
+  gate: true,
+  tools: true,
+  executors: true,
+  store: true,
+  hooks: true,
+  guards: true,
+  plugins: true,
+  policies: true,
+  stateKeys: true,
+  limits: true,
+  clock: true,
+  spill: true,
+  redact: true,
+  domains: true,
+  tracer: true,
+  owner: true,
+  leaseTtl: true,
+  signalPoll: true,
+  storeTimeout: true,
+  idSource: true,
+  crashPoint: true
+}
+
+/** An option that is ignored is a gate, a limit or a store that its author believes to be there. */
+const checkNames = (options: object): void => {
+  const known = Object.keys(names)
+  for (const name of Object.keys(options))
+    if (!Object.hasOwn(names, name)) {
+      const meant = ToolArgs.nearestName(name, known)
+      throw refuse(name, meant ?? `one of ${known.join(", ")}`, "an unknown option")
+    }
 }
 
 const llmOf = (llm: LlmExecutor.LlmExecutor): LlmExecutor.LlmExecutor => {
