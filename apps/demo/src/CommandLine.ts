@@ -40,6 +40,8 @@ export interface CommandLine {
   /** Run the tools of the folder without a sandbox. */
   readonly unsafeLocal: boolean
   readonly action: Action | undefined
+  /** The beginning of the ids of the threads whose record is asked for; empty: all. */
+  readonly audit: string | undefined
   /** Empty: a conversation. */
   readonly request: string
 }
@@ -71,6 +73,7 @@ export const usage = `toolwright demo: a conversation with an agent that calls t
 
   --db FILE       keep threads in this file; a thread that was cut off goes on
   --threads       list them
+  --audit [ID]    the record of one of them, or of all: who asked what, which rule decided, who approved, what ran
   --thread ID     go on with one of them
   --continue      go on with the newest
   --cancel        end the run that is open on the thread, wherever it runs
@@ -92,6 +95,7 @@ const flags = [
   "--no-color",
   "--continue",
   "--threads",
+  "--audit",
   "--cancel",
   "--steer",
   "--explain",
@@ -146,6 +150,7 @@ export const readCommandLine = (
     plan: given.has("--plan"),
     unsafeLocal: given.has("--unsafe-local"),
     action,
+    audit: given.has("--audit") ? (values["--thread"] ?? request) : undefined,
     request
   }
 }
@@ -190,11 +195,13 @@ const crashPoint = (name: string | undefined): CrashPoint.CrashPointName | undef
 
 /** Options that mean nothing without another, or beside one. */
 const checkTogether = ({ given, values, request }: Words): void => {
-  const asked = actions.filter((each) => given.has(`--${each}`))
+  const asked = [...actions, "audit"].filter((each) => given.has(`--${each}`))
   if (asked.length > 1) throw new CommandLineError(`--${asked[0]} and --${asked[1]}: expected one of them`)
+  if (given.has("--audit") && given.has("--continue"))
+    throw new CommandLineError("--audit and --continue: expected one of them; --audit ID shows one thread")
   if (values["--thread"] !== undefined && given.has("--continue"))
     throw new CommandLineError("--thread and --continue: expected one of them")
-  const kept = ["--threads", "--continue", "--cancel", "--steer"].find((flag) => given.has(flag))
+  const kept = ["--threads", "--audit", "--continue", "--cancel", "--steer"].find((flag) => given.has(flag))
   const needsFile = kept ?? (values["--thread"] === undefined ? undefined : "--thread")
   if (needsFile !== undefined && values["--db"] === undefined)
     throw new CommandLineError(`${needsFile}: expected --db FILE beside it`)

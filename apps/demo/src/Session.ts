@@ -62,11 +62,15 @@ export class Session {
     await this.#turn(request)
   }
 
-  async eachLine(): Promise<void> {
+  /** Gives how many lines there were. */
+  async eachLine(): Promise<number> {
+    let lines = 0
     for await (const line of this.#options.console.piped()) {
+      lines++
       await this.once(line)
-      if (this.#isOver) return
+      if (this.#isOver) break
     }
+    return lines
   }
 
   async talk(): Promise<void> {

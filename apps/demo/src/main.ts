@@ -5,6 +5,7 @@ import { Runtime } from "@toolwright/runtime"
 import { snapshotFor, toolsOf } from "./Agent.js"
 import { Approval } from "./Approval.js"
 import { ApprovalPage } from "./ApprovalPage.js"
+import { Audit } from "./Audit.js"
 import { type CommandLine, CommandLineError, readCommandLine, usage } from "./CommandLine.js"
 import { Conversation, person } from "./Conversation.js"
 import { explain } from "./Explain.js"
@@ -12,6 +13,7 @@ import { type Folder, openFolder } from "./Folder.js"
 import { type Hands, takeHands } from "./Hands.js"
 import { type ChosenModel, chooseModel } from "./Models.js"
 import { openingOf } from "./Opening.js"
+import { Page } from "./Page.js"
 import { type DemoPolicy, readPolicy } from "./Policy.js"
 import { rememberedFor } from "./Remembering.js"
 import { Screen } from "./Screen.js"
@@ -29,8 +31,10 @@ import { failureText, paperFor, quietPipes, quietWarnings } from "./internal/sta
 const main = async (): Promise<number> => {
   const wanted = readCommandLine(process.argv.slice(2), process.env)
   if (wanted.help) return print(usage)
-  const storage = await openStorage(wanted.db)
+  const storage = await openStorage(wanted)
   try {
+    // Whoever looks into a record needs no model, no tools and no owner.
+    if (wanted.audit !== undefined) return await new Audit(storage.store, new Page(paperFor(wanted))).show(wanted.audit)
     return await run(wanted, storage)
   } finally {
     await storage.close()
@@ -111,7 +115,10 @@ const converse = async (wanted: CommandLine, parts: Parts): Promise<number> => {
     await terminal.open(wanted, session)
     if (wanted.request !== "") await session.once(wanted.request)
     else if (console.isAttended) await session.talk()
-    else await session.eachLine()
+    else if ((await session.eachLine()) === 0 && wanted.db === undefined)
+      screen.note(
+        'Nothing was asked. Say it behind "--", pipe in one request for each line, or start in a terminal; --help.'
+      )
     if (wanted.json) print(session.transcript())
     if (folder?.isCopy === true && folder.isKept) screen.note(`The scratch copy stays in ${folder.path}`)
     return session.exitCode

@@ -349,7 +349,7 @@ describe("what is no tool", () => {
     ["a function", () => "sunny", "a value of type function"],
     ["an erased tool", erased, "one that is erased already"]
   ])("[T7] %s is refused in words", (_name, given, received) => {
-    expect(() => Reflect.apply(erase, undefined, [given])).toThrow(
+    expect((): unknown => Reflect.apply(erase, undefined, [given])).toThrow(
       `tool definition: expected a tool, as Tool.implement or Tool.make gives it, received ${received}`
     )
   })

@@ -5,7 +5,8 @@
  * denied, not which rules there are; an ask tells the approver every reason and carries each asking rule's own terms.
  * Does not look at who is there to answer: narrowing a run (`Unattended`, `DenyAll`) is the engine's.
  */
-import { GateOutcome, type Json, PermissionGate, StateKey, ToolArgs } from "@toolwright/runtime-contract"
+import { GateOutcome, type Json, PermissionGate, StateKey } from "@toolwright/runtime-contract"
+import { checkNames } from "./internal/gateNames.js"
 import { type GrantOpinion, hearGrants, type Remembered } from "./internal/grantOpinions.js"
 import { rememberPort } from "./internal/rememberPort.js"
 import * as Policy from "./Policy.js"
@@ -50,32 +51,6 @@ export interface GateLists extends Partial<Options> {
   readonly deny?: ReadonlyArray<string>
   /** For what no entry names. Default `"ask"`. */
   readonly default?: Behavior
-}
-
-const names: Readonly<Record<keyof GateLists, true>> = {
-  allow: true,
-  ask: true,
-  deny: true,
-  default: true,
-  id: true,
-  directory: true,
-  workspace: true,
-  files: true,
-  shell: true
-}
-
-/** A list that is ignored denies nothing: `dney` must not pass. */
-const checkNames = (lists: object): void => {
-  const known = Object.keys(names)
-  const unknown = Object.keys(lists).filter((name) => !Object.hasOwn(names, name))
-  if (unknown.length === 0) return
-  throw new PolicyError(
-    unknown.map((name) => ({
-      pointer: `/${name}`,
-      expected: ToolArgs.nearestName(name, known) ?? `one of ${known.join(", ")}`,
-      received: "an unknown option"
-    }))
-  )
 }
 
 /** A gate from three lists. Throws `PolicyError` for an entry that cannot be read and for a list that does not exist. */

@@ -5,6 +5,7 @@
  * from outside.
  * Does not execute, and needs no client: visibility and executability are separate decisions.
  */
+import { describeValue } from "./internal/describeValue.js"
 import { deepFreeze, digest, type JsonObject } from "./Json.js"
 import type { ToolKind, ToolSpec, ToolTarget } from "./RawTool.js"
 import { ToolDefinitionError } from "./ToolDefinitionError.js"
@@ -34,12 +35,12 @@ export interface Describable {
 /** Throws `ToolDefinitionError` for an empty prefix. The policy is derived from the capability. */
 export const forTool = (tool: Describable, prefix: string): ToolDescriptor => {
   const spec = typeof tool.spec === "function" ? tool.spec() : tool.spec
-  if (prefix === "")
+  if (typeof prefix !== "string" || prefix === "")
     throw new ToolDefinitionError({
       reason: "BadPrefix",
       toolId: spec.id,
       expected: "a prefix such as custom:weather",
-      received: "an empty text"
+      received: describeValue(prefix)
     })
   return pin(spec, { prefix, capability: tool.recovery, policy: policyFor(tool.recovery) })
 }

@@ -115,6 +115,12 @@ describe("descriptor identity", () => {
     expect(ToolDescriptor.withRecovery(pinned(), { mode: "NeverReplay" }).policy.mode).toBe("NeverReplay")
   })
 
+  it("[T7] a prefix that was forgotten is told where the descriptor is made", () => {
+    expect((): unknown => Reflect.apply(ToolDescriptor.forTool, undefined, [{ spec, recovery: "Idempotent" }])).toThrow(
+      'tool "pay": expected a prefix such as custom:weather, received nothing'
+    )
+  })
+
   it("[T14] a prefix is not empty", () => {
     expect(thrownBy(() => ToolDescriptor.forTool({ spec, recovery: "Idempotent" }, ""))).toBeInstanceOf(
       ToolDefinitionError

@@ -106,7 +106,7 @@ describe("a definition that cannot work", () => {
     expect(Tool.make({ ...good, call: () => "sunny" }).spec).toEqual(Tool.define(good).spec)
     // Another definition may be spread: what it derives is derived anew.
     expect(Tool.define({ ...Tool.define(good), id: "weather" }).spec.id).toBe("weather")
-    expect(() => Reflect.apply(Tool.implement, undefined, [Tool.define(good)])).toThrow(
+    expect((): unknown => Reflect.apply(Tool.implement, undefined, [Tool.define(good)])).toThrow(
       'tool "get_weather" at /call: expected a function, received nothing'
     )
   })
