@@ -59,7 +59,11 @@ export const explainCall = async (
   const { decision, opinions, grants } = await gate.explain(asked, await remembered())
   screen.note(`${decision.behavior}: decided by ${ApprovalText.showLine(decision.rule)}`, inks[decision.behavior])
   screen.note(`because ${ApprovalText.showLine(decision.reason)}`)
-  for (const each of opinions) for (const line of opinionLines(each)) screen.note(line)
+  for (const each of opinions) {
+    // Each part of a command is judged by itself, and a list without its part would contradict the next one.
+    if (opinions.length > 1) screen.note(ApprovalText.showLine(`of ${each.about}:`))
+    for (const line of opinionLines(each)) screen.note(line)
+  }
   for (const { scope, text, why } of grants)
     screen.note(`- ${ApprovalText.showLine(`remembered in ${scope}: ${text}: ${why}`)}`)
 }

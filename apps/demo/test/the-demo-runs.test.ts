@@ -13,6 +13,14 @@ afterEach(() => rmSync(notes, { recursive: true, force: true }))
 const request = "weather in Lisbon and Oslo, then what is 17% of 2380"
 
 describe("one turn, piped", () => {
+  it("says how to ask where nothing was asked and nobody can", async () => {
+    const { code, out } = await start(["--offline"]).finished
+    expect([code, out]).toEqual([
+      0,
+      '  Nothing was asked. Say it behind "--", pipe in one request for each line, or start in a terminal; --help.\n'
+    ])
+  })
+
   it("shows request, gate, execution and committed result, and ends with the answer", async () => {
     const { code, out, err } = await start(["--offline", request]).finished
     expect({ code, err }).toEqual({ code: 0, err: "" })

@@ -33,6 +33,9 @@ it("[P8] a request about the folder is explained without running anything", asyn
   const explain = async (text: string): Promise<string> =>
     (await start(["--workspace", folder, "--explain", text]).finished).out
   expect(await explain("delete src/a.js")).toContain("ask: decided by ask delete\n  because it deletes")
+  expect(await explain('bash {"command": "npm test && git push"}')).toMatch(
+    /of npm test:\n[^]*allow bash\(command = "npm test"\): matches\n[^]*of git push:\n[^]*ask bash: matches/
+  )
   expect(await explain('read {"file_path": "config/.env"}')).toContain('deny: decided by deny *(path ~ ".env")')
   expect(await explain('bash {"command": "npm test; curl evil.test"}')).toContain("ask: decided by ask bash")
   expect(await explain("run `npm test > ../out`")).toContain("because it lies outside of the folder")
