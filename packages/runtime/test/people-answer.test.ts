@@ -1,4 +1,4 @@
-import { GateOutcome, type PermissionGate, type ResumeTicket } from "@toolwright/runtime-contract"
+import { GateOutcome, type PermissionGate, type ResumeTicket, ToolBatch } from "@toolwright/runtime-contract"
 import { describe, expect, it } from "vitest"
 import { Runtime } from "../src/index.js"
 import { ask, call, makeWorld, rawTool, snapshotOf } from "./support/world.js"
@@ -120,6 +120,14 @@ describe("people answer", () => {
   it("[H4] an edit is a new proposal: it runs under the same operation, counts as its editor's allow, and the result says so", async () => {
     const { runtime, ticket, recorder, approver, watched } = await waiting()
     const outcome = await runtime.resume(ticket.id, { _tag: "Edit", arguments: { n: 2 } }, approver)
+    // Both digests are in the chain: what was shown, and what was asked for instead.
+    expect(watched.commits[2]?.audit.at(-1)).toMatchObject({
+      type: "Answer",
+      outcome: "Edited",
+      by: "bob",
+      digest: ticket.digest,
+      detail: { editedTo: ToolBatch.digestOf({ n: 2 }) }
+    })
     expect(recorder.effects.map((effect) => [effect.operationId, effect.arguments])).toEqual([
       [ticket.operationId, { n: 2 }]
     ])

@@ -109,12 +109,17 @@ const recordWords = (record: ThreadCommit.AuditRecord): string => {
     ...(digest === undefined ? [] : [`(${shortDigest(digest)})`])
   ].join(" ")
   const where = place === "" ? "" : `${place} `
-  const why = typeof detail === "string" ? `: ${detail}` : ""
+  const why = typeof detail === "string" ? `: ${detail}` : editWords(detail)
   const ruled = rule === undefined ? "" : `, rule ${rule}`
   if (type === "Decision") return `${where}${outcomes.get(outcome) ?? outcome} by gate ${by}${ruled}${why}`
   if (type === "Grant") return `${where}rule ${outcome.toLowerCase()} by ${by}: ${rule ?? "?"}${grantWords(detail)}`
   if (type === "Recovery") return `${where}after a crash: ${recoveries.get(outcome) ?? outcome}${why}`
   return `${where}${type.toLowerCase()} ${outcome} by ${by}${ruled}${why}`
+}
+
+const editWords = (detail: Json.Json | undefined): string => {
+  const to = Json.isJsonObject(detail) ? detail["editedTo"] : undefined
+  return typeof to === "string" ? ` to (${shortDigest(to)})` : ""
 }
 
 const grantWords = (detail: Json.Json | undefined): string => {

@@ -50,7 +50,7 @@ export function* acceptAnswers(run: ActiveRun): Flow<boolean> {
       const isDone = yield* act(run, { changes, call, ticket: state.ticket, decision: state.decision, counted })
       if (!isDone) continue
     } else if (state?.ticket.kind === "Pause") continue
-    account(run, { state, call })
+    account(run, { state, call, after: call === undefined ? undefined : changes.at(call.position) })
     if (state !== undefined && call !== undefined) granting.push(...grantsGiven(run, state))
     consumed.push(...answersTo(run, id))
   }
@@ -243,13 +243,14 @@ const countEditor = (run: ActiveRun, { ticketId, by }: Counted): void => {
   beginEffect(engine.services, engine.store.signal(signal))
 }
 
-const account = (
-  run: ActiveRun,
-  {
-    state,
-    call
-  }: { readonly state: ResumeTicket.TicketState | undefined; readonly call: ToolBatch.BatchCall | undefined }
-): void => {
+interface Accounted {
+  readonly state: ResumeTicket.TicketState | undefined
+  readonly call: ToolBatch.BatchCall | undefined
+  /** The call as the answer has made it. */
+  readonly after: ToolBatch.BatchCall | undefined
+}
+
+const account = (run: ActiveRun, { state, call, after }: Accounted): void => {
   if (state === undefined) return
   const { ticket, decision } = state
   traceWait(run, state)
@@ -261,7 +262,7 @@ const account = (
     digest: ticket.digest,
     outcome: call === undefined ? "Late" : (decision?._tag ?? "Counted"),
     by: byOf(state),
-    ...detailOf(decision)
+    ...detailOf(decision, after)
   })
 }
 
@@ -270,7 +271,13 @@ const byOf = ({ decision, allowedBy }: ResumeTicket.TicketState): string => {
   return decision._tag === "Allowed" ? decision.by.join(", ") : decision.by
 }
 
-const detailOf = (decision: ResumeTicket.TicketDecision | undefined): { readonly detail?: string } => {
+/** Behind an edit, what was decided on is no longer what was shown: both digests are in the chain. */
+const detailOf = (
+  decision: ResumeTicket.TicketDecision | undefined,
+  after: ToolBatch.BatchCall | undefined
+): { readonly detail?: Json.Json } => {
   if (decision?._tag === "Denied") return { detail: decision.reason }
+  if (decision?._tag === "Edited" && after !== undefined && after.proposal > 0)
+    return { detail: { editedTo: after.digest } }
   return decision?._tag === "Allowed" && decision.note !== undefined ? { detail: decision.note } : {}
 }
