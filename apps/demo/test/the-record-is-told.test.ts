@@ -84,7 +84,7 @@ describe("the record of a thread", () => {
       `1.1 save_note (${before}) must be approved by gate demo, rule ask save_note: it writes a file`,
       "ticket ID/1/0:Permission:0 for save_note waits for an answer",
       `1.1 save_note (${after}) must be approved by gate demo, rule ask save_note: it writes a file`,
-      `1.1 save_note (${before}) answer Edited by you`,
+      `1.1 save_note (${before}) answer Edited by you to (${after})`,
       `1.1 save_note (${after}) approved by you, changed to {"text":"buy tea"}`,
       `1.1 save_note (${after}) started, attempt 1`,
       `1.1 save_note (${after}) completed`,
