@@ -37,7 +37,7 @@ const waitingWorld = async () => {
 const errorOf = async (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     () => undefined,
-    (error) => error
+    (error: unknown) => error
   )
 
 const answers: ReadonlyArray<readonly [string, unknown]> = [
@@ -113,7 +113,7 @@ describe("requests", () => {
     })
     const running = runtime.run({ snapshot: snapshotOf(tools), input: "go", principal: "ada" })
     const error = await errorOf(runtime.stop(foreign({ threadId: running.threadId })))
-    expect(error).toMatchObject({ reason: { _tag: "BadRequest", option: "request" } })
+    expect(error).toMatchObject({ reason: { _tag: "BadRequest", option: "reason" } })
     running.cancel()
     await over(clock, running)
   })

@@ -138,8 +138,9 @@ export const endRun = (
     const active = engine.active.get(ref.threadId)
     if (active !== undefined && (ref.runId === undefined || active.runId === "" || active.runId === ref.runId)) {
       const by = ref.by ?? "runtime"
-      const read = readSignal(endSignal(active, { cause, by }))
-      if (!read.ok) return Effect.fail(read.error)
+      if (typeof by !== "string") return Effect.fail(badRequest("by", "a name"))
+      if (cause._tag === "Stopped" && typeof cause.reason !== "string")
+        return Effect.fail(badRequest("reason", "a text"))
       active.askToEnd({ cause, by })
       // It may have come to rest just before it was asked.
       return Effect.flatMap(continueThread(engine, { threadId: ref.threadId }), (outcome) =>
@@ -153,12 +154,6 @@ type EndAsked = Extract<Run.EndCause, { readonly _tag: "Cancelled" | "Stopped" }
 
 const endBody = (cause: EndAsked, by: string): ThreadStore.SignalBody =>
   cause._tag === "Cancelled" ? { _tag: "Cancel", by } : { _tag: "Stop", by, reason: cause.reason }
-
-/** A run that is driven here is told without the store; its words are read as if they went through it. */
-const endSignal = (
-  { threadId, runId }: { readonly threadId: string; readonly runId: string },
-  { cause, by }: { readonly cause: EndAsked; readonly by: string }
-): ThreadStore.Signal => ({ id: "", threadId, runId, at: 0, body: endBody(cause, by) })
 
 export interface AskingRun {
   readonly ref: RunRef
