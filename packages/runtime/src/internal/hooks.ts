@@ -8,6 +8,7 @@
 import type { RunHook } from "@toolwright/runtime-contract"
 import type { ActiveRun } from "./activeRun.js"
 import { type Flow, waitFor } from "./flow.js"
+import { errorText } from "./errorText.js"
 import { attempt } from "./settle.js"
 import { stateView } from "./stateReader.js"
 
@@ -73,7 +74,7 @@ const failed = (
     type: "HookFailed",
     hook,
     phase,
-    message: error instanceof Error ? error.message : "the hook failed"
+    message: errorText(error, "the hook failed")
   })
 }
 

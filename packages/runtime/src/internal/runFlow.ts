@@ -12,6 +12,7 @@ import { closed, workBatch } from "./batchFlow.js"
 import { endBeforeInference } from "./budget.js"
 import { commitFlow, placeOf } from "./committing.js"
 import { control, settleOutcomes, supersede } from "./controls.js"
+import { errorText } from "./errorText.js"
 import { type Flow, waitFor, nothingLeft } from "./flow.js"
 import { ask, askWithin, endingOf, lookAgain, readInbox } from "./inbox.js"
 import { damageIn } from "./intactness.js"
@@ -197,7 +198,7 @@ const runErrorOf = (run: ActiveRun, thrown: unknown): RunError => {
       cause: thrown
     })
   }
-  const message = thrown instanceof Error ? thrown.message : "the engine failed"
+  const message = errorText(thrown, "the engine failed")
   return internal(message, { ...placeOf(run), cause: thrown })
 }
 
