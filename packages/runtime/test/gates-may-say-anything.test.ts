@@ -77,7 +77,9 @@ describe("what a gate answers", () => {
 
   it("[H1] a gate that keeps its answer cannot change who may approve", async () => {
     const approvers = ["bob"]
-    const { run, runtime, ran } = worldWith(saying({ _tag: "RequireConfirmation", requirements: [{ reason: "x", approvers }] }))
+    const { run, runtime, ran } = worldWith(
+      saying({ _tag: "RequireConfirmation", requirements: [{ reason: "x", approvers }] })
+    )
     const [ticket] = (await run()).tickets
     approvers.push("eve")
     const answered = runtime.resume(ticket?.id ?? "", { _tag: "Allow" }, { approver: "eve" })
