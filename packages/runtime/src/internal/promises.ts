@@ -72,14 +72,14 @@ const shown = (engine: Engine, outcome: RunOutcome): RunOutcome | Promise<RunOut
     ? Effect.runPromiseWith(engine.services)(withInnerTickets(engine, outcome))
     : outcome
 
-const failedHandle = (options: RunOptions, error: unknown): RunHandle => {
+const failedHandle = (options: Partial<RunOptions> | null, error: unknown): RunHandle => {
   const reason =
     error instanceof RunError
       ? error
       : new RunError({ reason: { _tag: "Internal" }, message: String(error), cause: error })
   return Object.assign(Promise.reject<RunOutcome>(reason), {
     runId: "",
-    threadId: options.threadId ?? "",
+    threadId: typeof options?.threadId === "string" ? options.threadId : "",
     events: () => {
       throw reason
     },

@@ -136,7 +136,7 @@ export const endRun = (
 ): Effect.Effect<RunOutcome, Failure> =>
   Effect.suspend(() => {
     const active = engine.active.get(ref.threadId)
-    if (active !== undefined && (ref.runId === undefined || active.runId === "" || active.runId === ref.runId)) {
+    if (active !== undefined && (ref.runId === undefined || (active.startsAs ?? active.runId) === ref.runId)) {
       const by = ref.by ?? "runtime"
       if (typeof by !== "string") return Effect.fail(badRequest("by", "a name"))
       if (cause._tag === "Stopped" && typeof cause.reason !== "string")
