@@ -5,6 +5,7 @@
  * widens (laws are property tests); all confirmations of a call become one that carries every requirement.
  * Does not ask gates: the engine does, once per call.
  */
+import { isSamePerson } from "./ResumeTicket.js"
 import type { ToolOutput } from "./ToolOutput.js"
 
 export interface Allow {
@@ -120,6 +121,10 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const isTexts = (value: unknown): value is ReadonlyArray<string> =>
   Array.isArray(value) && value.every((item) => typeof item === "string")
 
+/** One person may be listed under several spellings, and counts once. */
+const personsAmong = (names: ReadonlyArray<string>): number =>
+  names.filter((name, index) => names.findIndex((other) => isSamePerson(name, other)) === index).length
+
 const isRequirement = (value: unknown): boolean => {
   if (!isRecord(value) || typeof value["reason"] !== "string") return false
   const { approvers, deadline, quorum = 1, requesterMayAnswer } = value
@@ -127,7 +132,7 @@ const isRequirement = (value: unknown): boolean => {
   if (deadline !== undefined && !Number.isFinite(deadline)) return false
   if (requesterMayAnswer !== undefined && typeof requesterMayAnswer !== "boolean") return false
   // Fewer approvers than the quorum could never allow, and nobody would be told why the call waits.
-  return approvers === undefined || (isTexts(approvers) && new Set(approvers).size >= quorum)
+  return approvers === undefined || (isTexts(approvers) && personsAmong(approvers) >= quorum)
 }
 
 const isOutput = (value: unknown): boolean =>

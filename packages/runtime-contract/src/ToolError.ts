@@ -77,14 +77,23 @@ export class ToolError extends Data.TaggedError("ToolError")<{
 }
 
 /** True for a `ToolError` of this or any other copy of the package. */
-export const isToolError = (value: unknown): value is ToolError =>
-  value instanceof ToolError || (typeof value === "object" && value !== null && brand in value)
+export const isToolError = (value: unknown): value is ToolError => {
+  try {
+    return value instanceof ToolError || (typeof value === "object" && value !== null && brand in value)
+  } catch {
+    // A value that cannot be looked at is not ours.
+    return false
+  }
+}
 
 const causeOf = (cause: unknown): { readonly cause?: unknown } => (cause === undefined ? {} : { cause })
 
+/** Of an error of foreign make, whose members may be anything. */
+const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
+
 const describe = (thrown: unknown): string => {
   try {
-    if (thrown instanceof Error) return thrown.message === "" ? thrown.name : thrown.message
+    if (thrown instanceof Error) return textOf(thrown.message) ?? textOf(thrown.name) ?? "the tool failed"
     return typeof thrown === "string" && thrown !== "" ? thrown : "the tool failed without a message"
   } catch {
     return "the tool failed with an unreadable error"

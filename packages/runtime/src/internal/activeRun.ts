@@ -26,6 +26,7 @@ import type { Busy, Settlement } from "./liveCall.js"
 import { ByPosition } from "./byPosition.js"
 import type { Entry } from "./entries.js"
 import { RunLedger } from "./runLedger.js"
+import { isThenable } from "./settle.js"
 import type { SnapshotPlan } from "./snapshotPlan.js"
 
 /** How the drive ended: at rest or at the end of the run, or stopped. */
@@ -48,7 +49,7 @@ export class ActiveRun {
   readonly threadId: string
   readonly deadlines: Engine["deadlines"]
   readonly sleeper = new Sleeper()
-  readonly listeners: Array<EventListener>
+  listeners: ReadonlyArray<EventListener>
   readonly #waiting: Array<(end: DriveEnd) => void> = []
   #end: DriveEnd | undefined
   /** Number of the first fact of this drive; `undefined` until the thread is loaded. */
@@ -172,9 +173,18 @@ export class ActiveRun {
     this.wake()
   }
 
+  /** The run that this drive is for; `undefined` where it goes on with whatever it finds. */
+  startsAs: string | undefined
+
+  /** What the thread holds is still an earlier run. */
+  get isStarting(): boolean {
+    return this.startsAs !== undefined && this.fold.run?.runId !== this.startsAs
+  }
+
   /** Ends the run at the next look, from this process. The first word counts. */
   askToEnd({ cause, by }: { readonly cause: Run.EndCause; readonly by: string }): void {
-    if (this.askedToEnd !== undefined || this.fold.disposition?._tag === "Ended") return
+    const isOver = this.fold.disposition?._tag === "Ended" && !this.isStarting
+    if (this.askedToEnd !== undefined || isOver) return
     this.askedToEnd = cause
     this.ending ??= cause
     this.audit.push({ type: "Control", at: this.engine.clock.now(), outcome: cause._tag, by })
@@ -211,7 +221,9 @@ export class ActiveRun {
   #emit(event: RunEvent.RunEvent): void {
     for (const listener of this.listeners) {
       try {
-        listener(event)
+        const answer: unknown = listener(event)
+        // An asynchronous listener: its rejection is nobody's.
+        if (isThenable(answer)) Promise.resolve(answer).catch(ignore)
       } catch {
         // Whoever watches cannot disturb what is watched.
       }
@@ -253,11 +265,17 @@ export class ActiveRun {
     }
   }
 
+  listen(...listeners: ReadonlyArray<EventListener>): void {
+    this.listeners = [...this.listeners, ...listeners]
+  }
+
   unlisten(listener: EventListener): void {
-    const index = this.listeners.indexOf(listener)
-    if (index >= 0) this.listeners.splice(index, 1)
+    // Anew: it may be a listener that leaves, or makes another one leave.
+    this.listeners = this.listeners.filter((one) => one !== listener)
   }
 }
+
+const ignore = (): void => {}
 
 const noUsage: Run.Usage = Object.freeze({ inputTokens: 0, outputTokens: 0 })
 

@@ -10,6 +10,7 @@ import { type Message, RunEndGuard } from "@toolwright/runtime-contract"
 import type { ActiveRun } from "./activeRun.js"
 import { type Flow, waitFor } from "./flow.js"
 import { hookContext } from "./hooks.js"
+import { errorText } from "./errorText.js"
 import { attempt } from "./settle.js"
 
 /** The reminder that sends the run on. */
@@ -30,7 +31,7 @@ export function* askGuards(
         type: "HookFailed",
         hook: guard.id,
         phase: "RunEnd",
-        message: error instanceof Error ? error.message : "the guard failed"
+        message: errorText(error, "the guard failed")
       })
       continue
     }

@@ -8,6 +8,8 @@
 import { GateOutcome, type PermissionGate, type ThreadCommit, type ToolBatch } from "@toolwright/runtime-contract"
 import type { ActiveRun } from "./activeRun.js"
 import { type Flow, type Rest, waitFor } from "./flow.js"
+import { errorText } from "./errorText.js"
+import { readGateOutcome } from "./readGateOutcome.js"
 import { attempt, begin, isSettled, type Settled, type Started } from "./settle.js"
 import { answeredByGrants, lostGrant, mayBeGranted } from "./grants.js"
 import { heed } from "./inbox.js"
@@ -109,7 +111,7 @@ const pass = ({ decisions, earlier }: Asking, proposal: Proposal | undefined): v
   decisions.push(undefined)
   if (proposal === undefined) return
   const { operationId, toolId } = proposal.call
-  earlier.push({ operationId, toolId, arguments: undefined, standing: "Refused" })
+  earlier.push(Object.freeze({ operationId, toolId, arguments: undefined, standing: "Refused" }))
 }
 
 const conclude = (
@@ -162,7 +164,8 @@ export function* askDenies(run: ActiveRun, asked: Gateable): Flow<string | undef
       limit: run.pinned.limits.toolTimeout
     })
     if (answer === "late" || answer === "over" || !answer.ok) return `the permission gate ${gate.id} failed`
-    if (answer.value !== undefined) return String(answer.value)
+    if (answer.value !== undefined)
+      return typeof answer.value === "string" ? answer.value : `the permission gate ${gate.id} denies it`
   }
   return run.ledger.granted.size === 0 ? undefined : yield* lostGrant(run, { call, gates: gatesOf(run) })
 }
@@ -189,15 +192,13 @@ const readAnswer = (
   gate: PermissionGate.PermissionGate,
   answer: Settled<GateOutcome.GateOutcome>
 ): GateOutcome.GateOutcome => {
-  if (!answer.ok) return GateOutcome.block("the permission gate failed", `${gate.id}: ${messageOf(answer.error)}`)
-  const outcome: unknown = answer.value
-  if (!GateOutcome.isGateOutcome(outcome))
-    return GateOutcome.block("the permission gate failed", `${gate.id}: no gate outcome`)
+  if (!answer.ok)
+    return GateOutcome.block("the permission gate failed", `${gate.id}: ${errorText(answer.error, "failed")}`)
+  const outcome = readGateOutcome(answer.value)
+  if (outcome === undefined) return GateOutcome.block("the permission gate failed", `${gate.id}: no gate outcome`)
   if (outcome._tag !== "RequireConfirmation") return outcome
   return { ...outcome, requirements: outcome.requirements.map((one) => ({ ...one, gate: gate.id })) }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : "failed")
 
 /** The guard of R12, then what the run may do at all. */
 const narrowed = (
@@ -242,7 +243,8 @@ const gateCall = (
   }: { readonly asked: Gateable; readonly earlier: ReadonlyArray<PermissionGate.EarlierCall>; readonly now: number }
 ): PermissionGate.GateCall => {
   const { call, entry } = asked
-  return {
+  // Every gate sees the same object: what one of them writes on it must not be what the next one judges.
+  return Object.freeze({
     runId: run.runId,
     threadId: run.threadId,
     step: run.fold.batch?.step ?? run.fold.step + 1,
@@ -256,8 +258,8 @@ const gateCall = (
     now,
     state: stateView(run),
     // A copy: whoever keeps it must not see it grow.
-    earlier: earlier.length === 0 ? nothingEarlier : earlier.slice()
-  }
+    earlier: earlier.length === 0 ? nothingEarlier : Object.freeze(earlier.slice())
+  })
 }
 
 const nothingEarlier: ReadonlyArray<PermissionGate.EarlierCall> = Object.freeze([])
@@ -270,12 +272,13 @@ const standings: Readonly<Record<GateOutcome.GateOutcome["_tag"], PermissionGate
   Block: "Refused"
 }
 
-const earlierOf = (asked: Gateable, decision: Decision): PermissionGate.EarlierCall => ({
-  operationId: asked.call.operationId,
-  toolId: asked.call.toolId,
-  arguments: asked.entry.arguments,
-  standing: standings[decision.outcome._tag]
-})
+const earlierOf = (asked: Gateable, decision: Decision): PermissionGate.EarlierCall =>
+  Object.freeze({
+    operationId: asked.call.operationId,
+    toolId: asked.call.toolId,
+    arguments: asked.entry.arguments,
+    standing: standings[decision.outcome._tag]
+  })
 
 /** The decision as it is accounted for. */
 export const decisionRecord = (call: ToolBatch.BatchCall, decision: Decision): ThreadCommit.AuditRecord => {

@@ -8,6 +8,8 @@
 import type { RunHook } from "@toolwright/runtime-contract"
 import type { ActiveRun } from "./activeRun.js"
 import { type Flow, waitFor } from "./flow.js"
+import { errorText } from "./errorText.js"
+import { readReaction } from "./readReaction.js"
 import { attempt } from "./settle.js"
 import { stateView } from "./stateReader.js"
 
@@ -41,15 +43,10 @@ export function* callHooks<P extends Phased>(
       typeof waited === "object" ? waited : { ok: false as const, error: new Error("the hook did not answer in time") }
     if (!answer.ok) failed(run, { hook: hook.id, phase: phases[phase], error: answer.error })
     else if (answer.value !== undefined && answer.value !== null) {
-      const foreign = isReaction(answer.value) ? foreignKey(answer.value, keys) : undefined
-      if (foreign !== undefined)
-        failed(run, {
-          hook: hook.id,
-          phase: phases[phase],
-          error: new Error(`the state ${foreign} is not its plugin's`)
-        })
-      else if (isReaction(answer.value)) reactions.push({ hook: hook.id, reaction: answer.value })
-      else failed(run, { hook: hook.id, phase: phases[phase], error: new Error("the reaction has another shape") })
+      const reaction = readReaction(answer.value)
+      const problem = reaction === undefined ? "the reaction has another shape" : foreignState(reaction, keys)
+      if (reaction !== undefined && problem === undefined) reactions.push({ hook: hook.id, reaction })
+      else failed(run, { hook: hook.id, phase: phases[phase], error: new Error(problem) })
     }
   }
   return reactions
@@ -73,27 +70,13 @@ const failed = (
     type: "HookFailed",
     hook,
     phase,
-    message: error instanceof Error ? error.message : "the hook failed"
+    message: errorText(error, "the hook failed")
   })
 }
 
 /** A key that the hook's plugin did not contribute: the whole reaction is dropped. */
-const foreignKey = ({ state }: RunHook.HookReaction, keys: ReadonlySet<string> | undefined): string | undefined => {
+const foreignState = ({ state }: RunHook.HookReaction, keys: ReadonlySet<string> | undefined): string | undefined => {
   if (keys === undefined || state === undefined) return undefined
   const foreign = state.find(({ scope, key }) => !keys.has(`${scope}:${key}`))
-  return foreign === undefined ? undefined : `${foreign.scope}:${foreign.key}`
+  return foreign === undefined ? undefined : `the state ${foreign.scope}:${foreign.key} is not its plugin's`
 }
-
-const isReaction = (value: unknown): value is RunHook.RequestReaction => {
-  if (typeof value !== "object" || value === null) return false
-  const { state, reminders, tools, lastMessages } = value as Readonly<Record<string, unknown>>
-  return (
-    (state === undefined || Array.isArray(state)) &&
-    isTexts(reminders) &&
-    isTexts(tools) &&
-    (lastMessages === undefined || (Number.isSafeInteger(lastMessages) && Number(lastMessages) >= 0))
-  )
-}
-
-const isTexts = (value: unknown): boolean =>
-  value === undefined || (Array.isArray(value) && value.every((one) => typeof one === "string"))

@@ -31,6 +31,7 @@ export const launch = (engine: Engine, { threadId, job, listeners }: Launching):
       threadId
     })
   const run = new ActiveRun(engine, { threadId, listeners })
+  if (job._tag === "Start") run.startsAs = job.given.runId
   engine.active.set(threadId, run)
   hold()
   queueMicrotask(() => begin(run, job))

@@ -113,7 +113,7 @@ interface Spilled {
 
 /** A spill that fails costs the rest of the text, not the part that is shown. */
 const spilled = (run: ActiveRun, { call, bounded, limit, total, stored }: Spilled): ToolOutput.ToolOutput => {
-  const reference = stored.ok ? stored.value : undefined
+  const reference = stored.ok && typeof stored.value === "string" ? stored.value : undefined
   if (reference !== undefined)
     run.notes.push({ type: "OutputSpilled", operationId: call.operationId, reference, characters: total })
   return cut(bounded, { limit, total, reference })

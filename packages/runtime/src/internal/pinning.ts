@@ -144,7 +144,12 @@ const genuine = new WeakSet<Snapshot>()
 /** Recomputed once for a frozen object: then its content cannot become another. */
 const isGenuine = (snapshot: Snapshot): boolean => {
   if (genuine.has(snapshot)) return true
-  if (!ExecutableAgentSnapshot.isGenuine(snapshot)) return false
+  try {
+    if (!ExecutableAgentSnapshot.isGenuine(snapshot)) return false
+  } catch {
+    // No snapshot at all.
+    return false
+  }
   if (Object.isFrozen(snapshot)) genuine.add(snapshot)
   return true
 }

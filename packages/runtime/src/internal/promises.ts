@@ -5,7 +5,7 @@
  * Does not decide anything.
  */
 import * as Effect from "effect/Effect"
-import { RunError } from "../RunError.js"
+import { internal, RunError } from "../RunError.js"
 import type { RunHandle } from "../RunHandle.js"
 import type { RunOutcome } from "../RunOutcome.js"
 import type { PromiseRuntime } from "../Runtime.js"
@@ -19,25 +19,26 @@ import { watchThread } from "./watching.js"
 
 export const makePromises = (engine: Engine): PromiseRuntime => {
   const service = makeService(engine)
-  const promise = <A, E>(effect: Effect.Effect<A, E>): Promise<A> => Effect.runPromiseWith(engine.services)(effect)
+  const promise = <A, E>(ask: () => Effect.Effect<A, E>): Promise<A> =>
+    Effect.runPromiseWith(engine.services)(Effect.catchDefect(Effect.suspend(ask), unreadable))
   return {
     run: (options) => runHandle(engine, options),
-    resume: (...answering) => promise(service.resume(...answering)),
-    cancel: (ref) => promise(service.cancel(ref)),
-    stop: (ref) => promise(service.stop(ref)),
-    pause: (ref) => promise(service.pause(ref)),
-    unpause: (ref) => promise(service.unpause(ref)),
-    steer: (request) => promise(service.steer(request)),
-    resolve: (request) => promise(service.resolve(request)),
-    recover: (options) => promise(service.recover(options)),
+    resume: (...answering) => promise(() => service.resume(...answering)),
+    cancel: (ref) => promise(() => service.cancel(ref)),
+    stop: (ref) => promise(() => service.stop(ref)),
+    pause: (ref) => promise(() => service.pause(ref)),
+    unpause: (ref) => promise(() => service.unpause(ref)),
+    steer: (request) => promise(() => service.steer(request)),
+    resolve: (request) => promise(() => service.resolve(request)),
+    recover: (options) => promise(() => service.recover(options)),
     work: ({ signal, ...options }) => untilAborted(service.work(options), { signal, engine }),
-    describeTools: (options) => promise(service.describeTools(options)),
+    describeTools: (options) => promise(() => service.describeTools(options)),
     watch: (options) => service.watch(options),
-    previewGrant: (options) => promise(service.previewGrant(options)),
-    grants: (query) => promise(service.grants(query)),
-    revokeGrant: (request) => promise(service.revokeGrant(request)),
-    verifyAudit: (options) => promise(service.verifyAudit(options)),
-    close: (options) => promise(service.close(options)),
+    previewGrant: (options) => promise(() => service.previewGrant(options)),
+    grants: (query) => promise(() => service.grants(query)),
+    revokeGrant: (request) => promise(() => service.revokeGrant(request)),
+    verifyAudit: (options) => promise(() => service.verifyAudit(options)),
+    close: (options) => promise(() => service.close(options)),
     effect: service
   }
 }
@@ -71,14 +72,14 @@ const shown = (engine: Engine, outcome: RunOutcome): RunOutcome | Promise<RunOut
     ? Effect.runPromiseWith(engine.services)(withInnerTickets(engine, outcome))
     : outcome
 
-const failedHandle = (options: RunOptions, error: unknown): RunHandle => {
+const failedHandle = (options: Partial<RunOptions> | null, error: unknown): RunHandle => {
   const reason =
     error instanceof RunError
       ? error
       : new RunError({ reason: { _tag: "Internal" }, message: String(error), cause: error })
   return Object.assign(Promise.reject<RunOutcome>(reason), {
     runId: "",
-    threadId: options.threadId ?? "",
+    threadId: typeof options?.threadId === "string" ? options.threadId : "",
     events: () => {
       throw reason
     },
@@ -87,6 +88,10 @@ const failedHandle = (options: RunOptions, error: unknown): RunHandle => {
 }
 
 const ignore = (): void => {}
+
+/** What was passed could not even be looked at: a null where there are options, a getter that throws. */
+const unreadable = (cause: unknown): Effect.Effect<never, RunError> =>
+  cause instanceof RunError ? Effect.fail(cause) : Effect.fail(internal("what was passed could not be read", { cause }))
 
 /** An abort is the end that was asked for; every other end is an error. */
 const untilAborted = async (

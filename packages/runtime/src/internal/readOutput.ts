@@ -16,14 +16,14 @@ export const readOutput = (callId: string, value: unknown): ToolOutput.ToolOutpu
   const blocks = readContent(content)
   if (blocks === undefined) return undefined
   if (blocks.length === 0) blocks.push(noContent)
-  const commands = state === undefined ? none : state
-  if (!Array.isArray(commands) || !commands.every(isCommand)) return undefined
+  const commands = state === undefined ? none : readCommands(state)
+  if (commands === undefined) return undefined
   if (data !== undefined && !isJson(data, 0)) return undefined
   const read: Mutable<ToolOutput.ToolOutput> = {
     callId,
     content: Object.freeze(blocks.slice()),
     isError,
-    state: commands.length === 0 ? none : Object.freeze(commands.slice())
+    state: commands
   }
   if (data !== undefined) read.data = Json.deepFreeze(data)
   if (foreign === true) read.foreign = true
@@ -64,15 +64,25 @@ const readBlock = (block: unknown): Message.ContentBlock | undefined => {
 const textBlock = (text: string): Message.TextBlock =>
   Object.freeze({ type: "text", text: text === "" ? noContent.text : text.isWellFormed() ? text : text.toWellFormed() })
 
-const isCommand = (value: unknown): value is StateKey.StateCommand => {
-  if (!isRecord(value)) return false
-  const { _tag, scope, key, merge, value: set } = value
-  const isKnown = (_tag === "Remove" || (_tag === "Set" && isJson(set, 0))) && typeof key === "string"
-  return (
-    isKnown &&
-    (scope === "Run" || scope === "Thread" || scope === "Shared") &&
-    (merge === "Disjoint" || merge === "Commutative" || merge === "Exclusive")
-  )
+/** Plain, frozen commands; `undefined` where one of them is none. */
+export const readCommands = (commands: unknown): ReadonlyArray<StateKey.StateCommand> | undefined => {
+  if (!Array.isArray(commands)) return undefined
+  if (commands.length === 0) return none
+  const read = commands.map(readCommand)
+  return read.every((command) => command !== undefined) ? Object.freeze(read) : undefined
+}
+
+const readCommand = (given: unknown): StateKey.StateCommand | undefined => {
+  if (!isRecord(given)) return undefined
+  const { _tag, scope, key, merge, value } = given
+  const isPlaced = scope === "Run" || scope === "Thread" || scope === "Shared"
+  const isMerged = merge === "Disjoint" || merge === "Commutative" || merge === "Exclusive"
+  if (!isPlaced || !isMerged || typeof key !== "string") return undefined
+  if (_tag === "Remove") return Object.freeze({ _tag, scope, key, merge })
+  if (_tag !== "Set" || !isJson(value, 0)) return undefined
+  // A copy: whoever staged it may go on with its own.
+  const kept = typeof value === "object" ? Json.deepFreeze(structuredClone(value)) : value
+  return Object.freeze({ _tag, scope, key, merge, value: kept })
 }
 
 /** Levels of structured data that are kept. */

@@ -25,6 +25,7 @@ import { continueThread, driveOn, notFound } from "./starts.js"
 import { proposalOf } from "./grantProposals.js"
 import { recordRefusal } from "./refusedAnswers.js"
 import { readContent } from "./readOutput.js"
+import { readSignal } from "./readSignal.js"
 import { damageIn } from "./intactness.js"
 import { planOf } from "./snapshotPlan.js"
 
@@ -87,9 +88,9 @@ const acceptAnswer = Effect.fnUntraced(function* (engine: Engine, answering: Ans
 })
 
 const isAnswer = (answer: unknown): boolean =>
-  typeof answer === "object" && answer !== null && "_tag" in answer && known.has(String(answer._tag))
+  typeof answer === "object" && answer !== null && "_tag" in answer && known.has(answer._tag)
 
-const known: ReadonlySet<string> = new Set(ResumeTicket.answerTags)
+const known: ReadonlySet<unknown> = new Set(ResumeTicket.answerTags)
 
 const refused = (
   ticketId: string,
@@ -131,25 +132,28 @@ const misfitOf = (
 /** Ends the open run of a thread, from wherever it is asked. Gives the outcome when the run has ended here. */
 export const endRun = (
   engine: Engine,
-  {
-    ref,
-    cause
-  }: { readonly ref: RunRef; readonly cause: Extract<Run.EndCause, { readonly _tag: "Cancelled" | "Stopped" }> }
+  { ref, cause }: { readonly ref: RunRef; readonly cause: EndAsked }
 ): Effect.Effect<RunOutcome, Failure> =>
   Effect.suspend(() => {
     const active = engine.active.get(ref.threadId)
-    if (active !== undefined && (ref.runId === undefined || active.runId === "" || active.runId === ref.runId)) {
-      active.askToEnd({ cause, by: ref.by ?? "runtime" })
+    if (active !== undefined && (ref.runId === undefined || (active.startsAs ?? active.runId) === ref.runId)) {
+      const by = ref.by ?? "runtime"
+      if (typeof by !== "string") return Effect.fail(badRequest("by", "a name"))
+      if (cause._tag === "Stopped" && typeof cause.reason !== "string")
+        return Effect.fail(badRequest("reason", "a text"))
+      active.askToEnd({ cause, by })
       // It may have come to rest just before it was asked.
       return Effect.flatMap(continueThread(engine, { threadId: ref.threadId }), (outcome) =>
         outcome.disposition._tag === "Awaiting" ? endRun(engine, { ref, cause }) : Effect.succeed(outcome)
       )
     }
-    return askRun(engine, {
-      ref,
-      bodyOf: (by) => (cause._tag === "Cancelled" ? { _tag: "Cancel", by } : { _tag: "Stop", by, reason: cause.reason })
-    })
+    return askRun(engine, { ref, bodyOf: (by) => endBody(cause, by) })
   })
+
+type EndAsked = Extract<Run.EndCause, { readonly _tag: "Cancelled" | "Stopped" }>
+
+const endBody = (cause: EndAsked, by: string): ThreadStore.SignalBody =>
+  cause._tag === "Cancelled" ? { _tag: "Cancel", by } : { _tag: "Stop", by, reason: cause.reason }
 
 export interface AskingRun {
   readonly ref: RunRef
@@ -172,13 +176,17 @@ export const steerBody =
   ({ content, interrupt }: { readonly content: ReadonlyArray<Message.ContentBlock>; readonly interrupt: boolean }) =>
   (by: string): ThreadStore.SignalBody => ({ _tag: "Steer", by, content, interrupt })
 
-export const send = (engine: Engine, signal: ThreadStore.Signal): Effect.Effect<ThreadStore.SignalReceipt, Failure> =>
-  Effect.tap(askForSignal(engine, signal), () =>
+export const send = (engine: Engine, given: ThreadStore.Signal): Effect.Effect<ThreadStore.SignalReceipt, Failure> => {
+  const read = readSignal(given)
+  if (!read.ok) return Effect.fail(read.error)
+  const { signal } = read
+  return Effect.tap(askForSignal(engine, signal), () =>
     Effect.sync(() => {
       engine.crash("signal.accepted")
       engine.active.get(signal.threadId)?.hear()
     })
   )
+}
 
 const askForSignal = (engine: Engine, signal: ThreadStore.Signal): Effect.Effect<ThreadStore.SignalReceipt, Failure> =>
   Effect.mapError(inStore(engine, { threadId: signal.threadId, ask: () => engine.store.signal(signal) }), (error) =>

@@ -12,6 +12,7 @@ import { closed, workBatch } from "./batchFlow.js"
 import { endBeforeInference } from "./budget.js"
 import { commitFlow, placeOf } from "./committing.js"
 import { control, settleOutcomes, supersede } from "./controls.js"
+import { errorText } from "./errorText.js"
 import { type Flow, waitFor, nothingLeft } from "./flow.js"
 import { ask, askWithin, endingOf, lookAgain, readInbox } from "./inbox.js"
 import { damageIn } from "./intactness.js"
@@ -40,7 +41,7 @@ export function* main(run: ActiveRun, job: Job): Flow<DriveEnd> {
       yield* drive(run)
       yield* release(run, keeper)
       if (run.fold.disposition?._tag !== "Awaiting" || !(yield* isWantedAgain(run))) return { ok: true }
-      yield* claim(run, { keeper, takeOver: false })
+      if (!(yield* claimAgain(run, keeper))) return { ok: true }
     }
   } catch (thrown) {
     const error = runErrorOf(run, thrown)
@@ -134,6 +135,32 @@ function* loaded(run: ActiveRun): Flow<ThreadStore.ThreadView | undefined> {
   return yield* askWithin(run, { value: beginEffect(services, store.load(run.threadId)), limit: loadTimeout })
 }
 
+/** False when somebody else has taken the run up meanwhile: it came to rest here, and is no longer ours. */
+function* claimAgain(run: ActiveRun, keeper: LeaseKeeper): Flow<boolean> {
+  try {
+    yield* claim(run, { keeper, takeOver: false })
+    return true
+  } catch (thrown) {
+    if (!isRunError(thrown) || thrown.reason._tag !== "ThreadBusy") throw thrown
+    if (run.askedToEnd !== undefined) yield* tellOwner(run, run.askedToEnd)
+    return false
+  }
+}
+
+/** What was asked here behind the last look is for whoever has the run now. */
+function* tellOwner(run: ActiveRun, cause: Run.EndCause): Flow<void> {
+  const { engine, threadId, runId } = run
+  const by = run.pinned.record.principal
+  const body: ThreadStore.SignalBody =
+    cause._tag === "Stopped" ? { _tag: "Stop", by, reason: cause.reason } : { _tag: "Cancel", by }
+  const signal: ThreadStore.Signal = { id: engine.newId(), threadId, runId, at: engine.clock.now(), body }
+  const value = beginEffect(engine.services, engine.store.signal(signal))
+  yield* waitFor(
+    { sleeper: run.sleeper, deadlines: run.deadlines, check: nothing },
+    { value, limit: engine.storeTimeout }
+  )
+}
+
 function* start(run: ActiveRun, given: StartGiven): Flow<void> {
   const { disposition } = run.fold
   if (disposition !== undefined && disposition._tag !== "Ended") throw busy(run)
@@ -181,10 +208,15 @@ const nothing = (): void => {}
 /** What came in between the last look and the release would wait for nobody. What was seen and left there may wait. */
 function* isWantedAgain(run: ActiveRun): Flow<boolean> {
   if (run.isClosing) return false
+  // Said in this process, behind the last look.
+  if (run.askedToEnd !== undefined) return true
   const seen = run.fold.inbox.size
   yield* readInbox(run) ?? nothingLeft
-  return run.fold.inbox.size > seen
+  return run.fold.inbox.size > seen || wasAsked(run)
 }
+
+// Read through a function: the compiler does not see that somebody asks while the inbox is read.
+const wasAsked = (run: ActiveRun): boolean => run.askedToEnd !== undefined
 
 const runErrorOf = (run: ActiveRun, thrown: unknown): RunError => {
   if (isRunError(thrown)) return thrown.runId === undefined ? named(run, thrown) : thrown
@@ -197,7 +229,7 @@ const runErrorOf = (run: ActiveRun, thrown: unknown): RunError => {
       cause: thrown
     })
   }
-  const message = thrown instanceof Error ? thrown.message : "the engine failed"
+  const message = errorText(thrown, "the engine failed")
   return internal(message, { ...placeOf(run), cause: thrown })
 }
 

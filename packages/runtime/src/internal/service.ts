@@ -25,6 +25,7 @@ import { describeTools } from "./describing.js"
 import type { Engine } from "./engine.js"
 import { listGrants, revokeGrant } from "./grantList.js"
 import { previewGrant } from "./grantProposals.js"
+import { isThenable } from "./settle.js"
 import { askRun, endRun, resume, steerBody } from "./requests.js"
 import { awaitRun, contentOf, continueThread, notFound, startRun } from "./starts.js"
 import { verifyAudit } from "./verifying.js"
@@ -134,7 +135,8 @@ const work = Effect.fnUntraced(function* (engine: Engine, options: WorkOptions) 
 
 const tell = (options: WorkOptions, recovered: Recovered): void => {
   try {
-    options.onRecovered?.(recovered)
+    const answer: unknown = options.onRecovered?.(recovered)
+    if (isThenable(answer)) Promise.resolve(answer).catch(() => {})
   } catch {
     // Whoever watches cannot disturb the work.
   }

@@ -147,11 +147,21 @@ export const claimOf = (installed: Installed, args: ToolArgs.ParsedArguments): T
     if (isProving) claim = ToolConcurrency.narrow(claim, executor.concurrency(descriptor.id, args))
     for (const constraint of constraints)
       claim = ToolConcurrency.narrow(claim, constraint.narrow({ toolId: descriptor.id, arguments: args }))
-    return claim
+    return readClaim(claim)
   } catch {
     return ToolConcurrency.Serial
   }
 }
+
+/** A plain copy, for it is written down with the call. What is no claim is the narrowest one. */
+const readClaim = (claim: ToolConcurrency.ToolConcurrency): ToolConcurrency.ToolConcurrency => {
+  if (claim === ToolConcurrency.Parallel || claim._tag === "Parallel") return ToolConcurrency.Parallel
+  if (claim._tag !== "Resources" || !claim.claims.every(isResource)) return ToolConcurrency.Serial
+  return ToolConcurrency.Resources(claim.claims.map(({ access, namespace, key }) => ({ access, namespace, key })))
+}
+
+const isResource = ({ access, namespace, key }: ToolConcurrency.ResourceClaim): boolean =>
+  (access === "Read" || access === "Write") && typeof namespace === "string" && typeof key === "string"
 
 export const planOf = (engine: Engine, snapshot: ExecutableAgentSnapshot.ExecutableAgentSnapshot): SnapshotPlan => {
   const known = engine.plans.get(snapshot)

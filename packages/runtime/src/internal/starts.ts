@@ -5,7 +5,7 @@
  * does not hold it: whoever goes away only stops listening.
  * Does not answer tickets.
  */
-import { type Message, SystemThread } from "@toolwright/runtime-contract"
+import { Json, type Message, SystemThread } from "@toolwright/runtime-contract"
 import * as Effect from "effect/Effect"
 import { badRequest, RunError } from "../RunError.js"
 import type { RunOutcome } from "../RunOutcome.js"
@@ -35,10 +35,13 @@ export const startRun = (engine: Engine, options: RunOptions): { readonly run: A
 }
 
 const readOptions = (engine: Engine, options: RunOptions): StartGiven => {
+  if (typeof options !== "object" || options === null) throw badRequest("options", "an object")
+  checkLive(options)
   if (typeof options.principal !== "string" || options.principal.trim() === "") throw badRequest("principal", "a name")
   if (typeof options.snapshot !== "object" || options.snapshot === null)
     throw badRequest("snapshot", "a built snapshot")
-  if (options.threadId?.trim() === "") throw badRequest("threadId", "a name, or nothing for a new thread")
+  if (options.threadId !== undefined && !isName(options.threadId))
+    throw badRequest("threadId", "a name, or nothing for a new thread")
   if (options.threadId !== undefined && SystemThread.isSystemThread(options.threadId))
     throw badRequest("threadId", `a name that does not begin with ${SystemThread.prefix}`)
   const narrowing = options.narrowing ?? "Configured"
@@ -55,8 +58,23 @@ const readOptions = (engine: Engine, options: RunOptions): StartGiven => {
   }
 }
 
+const isName = (value: unknown): boolean => typeof value === "string" && value.trim() !== ""
+
+/** What is called while the run goes on must be there to be called. */
+const checkLive = ({ onEvent, policy, signal }: RunOptions): void => {
+  if (onEvent !== undefined && typeof onEvent !== "function") throw badRequest("onEvent", "a function")
+  // By what it can do: another realm's is one as well.
+  if (signal !== undefined && typeof signal?.addEventListener !== "function")
+    throw badRequest("signal", "an AbortSignal")
+  if (policy === undefined) return
+  const isGate = typeof policy === "object" && policy !== null && isName(policy.id)
+  if (!isGate || typeof policy.decide !== "function") throw badRequest("policy", "a permission gate with an id")
+}
+
 const metadataOf = (metadata: RunOptions["metadata"]): RunOptions["metadata"] => {
-  if (metadata === undefined || (isJson(metadata, 0) && !Array.isArray(metadata))) return metadata
+  if (metadata === undefined) return metadata
+  // A copy: it is read when the run starts, and the caller may go on with its own.
+  if (isJson(metadata, 0) && !Array.isArray(metadata)) return Json.deepFreeze(structuredClone(metadata))
   throw badRequest("metadata", "a JSON object")
 }
 
@@ -97,7 +115,7 @@ export const continueThread = (
   Effect.suspend(() => {
     const active = engine.active.get(threadId)
     if (active !== undefined) {
-      active.listeners.push(...(listeners ?? []))
+      active.listen(...(listeners ?? []))
       return awaitRun(active)
     }
     try {

@@ -15,6 +15,8 @@ class StateReader implements StateKey.StateView {
   constructor(own: ReadonlyMap<string, Json.Json>, shared: ReadonlyMap<string, Json.Json>) {
     this.#own = own
     this.#shared = shared
+    // Gates, hooks and tools of a step share it.
+    Object.freeze(this)
   }
 
   get<S extends TSchema>(key: StateKey.StateKey<S>): Static<S> | undefined {

@@ -6,6 +6,7 @@
  * Does not read arguments: `parseToolArgs` does, at ingress.
  */
 import type { Json, LlmExecutor, Message, Run } from "@toolwright/runtime-contract"
+import { isModel, readMetadata, readPart, readStop, readUsage } from "./readEvent.js"
 
 /** A call as the provider gave it. */
 export interface RequestedCall {
@@ -73,8 +74,7 @@ export class Turn {
         this.#parts.push(requested(event))
         return
       case "part":
-        this.#open = undefined
-        this.#parts.push(event.part)
+        this.#keep(event.part)
         return
       case "usage":
         this.#spend(event.usage)
@@ -84,7 +84,7 @@ export class Turn {
         return
       case "finish":
         if (event.usage !== undefined) this.#spend(event.usage)
-        this.stop = event.stop
+        this.stop = readStop(event.stop)
         this.isFinished = true
         return
       case "toolCallDelta":
@@ -109,7 +109,8 @@ export class Turn {
     readonly text: string
     readonly providerMetadata?: Json.JsonObject
   }): void {
-    const { type, text, providerMetadata } = event
+    const { type, text } = event
+    const providerMetadata = event.providerMetadata === undefined ? undefined : readMetadata(event.providerMetadata)
     const open = this.#open
     if (open?.type === type) {
       open.text += text
@@ -122,7 +123,16 @@ export class Turn {
     if (providerMetadata !== undefined) this.#open = undefined
   }
 
-  #again({ model, reason }: Extract<LlmExecutor.LlmEvent, { readonly type: "attempt" }>): void {
+  #keep(given: unknown): void {
+    const part = readPart(given)
+    if (part === undefined) return
+    this.#open = undefined
+    this.#parts.push(part)
+  }
+
+  #again(event: Extract<LlmExecutor.LlmEvent, { readonly type: "attempt" }>): void {
+    const model = isModel(event.model) ? event.model : this.#model
+    const reason = typeof event.reason === "string" ? event.reason : "another attempt"
     if (nameOf(model) !== nameOf(this.#model))
       this.fallbacks = [...this.fallbacks, { from: nameOf(this.#model), to: nameOf(model), reason }]
     this.#model = model
@@ -131,7 +141,9 @@ export class Turn {
     this.callCount = 0
   }
 
-  #spend(usage: Run.Usage): void {
+  #spend(given: unknown): void {
+    const usage = readUsage(given)
+    if (usage === undefined) return
     const last = this.#spent.at(-1)
     const isSame = last !== undefined && last.model === this.#model
     const before = isSame ? this.#spent.slice(0, -1) : this.#spent
@@ -146,7 +158,7 @@ const requested = (event: Extract<LlmExecutor.LlmEvent, { readonly type: "toolCa
   callId: typeof event.callId === "string" ? event.callId : undefined,
   toolId: String(event.toolId),
   arguments: event.arguments,
-  providerMetadata: event.providerMetadata
+  providerMetadata: event.providerMetadata === undefined ? undefined : readMetadata(event.providerMetadata)
 })
 
 const closed = ({ type, text, providerMetadata }: OpenText): TurnPart => {

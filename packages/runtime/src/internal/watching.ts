@@ -38,6 +38,9 @@ class Watcher implements AsyncIterableIterator<RunEvent.RunEvent> {
   #isMoreStored = false
   #error: unknown
   #isOver = false
+  /** Its reader has gone, or was told an error. */
+  #isLeft = false
+  #last: Promise<unknown> = Promise.resolve()
   #wake: (() => void) | undefined
   #poll: Deadline | undefined
 
@@ -50,12 +53,14 @@ class Watcher implements AsyncIterableIterator<RunEvent.RunEvent> {
     if (until === undefined) {
       const listeners = engine.watchers.get(threadId) ?? new Set()
       engine.watchers.set(threadId, listeners.add(this.#hear))
-      engine.active.get(threadId)?.listeners.push(this.#hear)
+      engine.active.get(threadId)?.listen(this.#hear)
       engine.whenClosed.add(this.#leaveAll)
       this.#poll = engine.deadlines.after(engine.signalPoll, this.#look)
+      // Nothing comes any more where nothing runs.
+      if (engine.closing) this.#leave()
       return
     }
-    until.listeners.push(this.#hear)
+    until.listen(this.#hear)
     until.whenDone((end) => {
       if (!end.ok) this.#error = end.error
       this.#isOver = true
@@ -67,8 +72,16 @@ class Watcher implements AsyncIterableIterator<RunEvent.RunEvent> {
     return this
   }
 
-  async next(): Promise<IteratorResult<RunEvent.RunEvent>> {
+  /** One after the other, for readers that ask again before they were answered. */
+  next(): Promise<IteratorResult<RunEvent.RunEvent>> {
+    const answer = this.#last.then(this.#advance)
+    this.#last = answer.catch(ignore)
+    return answer
+  }
+
+  readonly #advance = async (): Promise<IteratorResult<RunEvent.RunEvent>> => {
     for (;;) {
+      if (this.#isLeft) return { done: true, value: undefined }
       const event = this.#mustRead ? undefined : this.#take()
       if (event !== undefined) return { done: false, value: event }
       if (this.#mustRead) {
@@ -135,7 +148,10 @@ class Watcher implements AsyncIterableIterator<RunEvent.RunEvent> {
       threadId: this.#threadId,
       ask: () => store.tail({ threadId: this.#threadId, from, limit: page })
     }
-    const facts = await Effect.runPromiseWith(services)(bounded(this.#engine, question))
+    const facts = await Effect.runPromiseWith(services)(
+      Effect.tapCause(bounded(this.#engine, question), this.#leaveSoon)
+    )
+    if (this.#isLeft) return
     this.#isMoreStored = facts.length === page
     const last = facts.at(-1)?.number
     if (last === undefined) return
@@ -152,7 +168,11 @@ class Watcher implements AsyncIterableIterator<RunEvent.RunEvent> {
 
   readonly #leaveAll = (): void => this.#leave()
 
+  /** Nobody asks again behind an error. */
+  readonly #leaveSoon = (): Effect.Effect<void> => Effect.sync(this.#leaveAll)
+
   #leave(): void {
+    this.#isLeft = true
     this.#isOver = true
     this.#queue = []
     this.#poll?.cancel()
@@ -166,3 +186,5 @@ class Watcher implements AsyncIterableIterator<RunEvent.RunEvent> {
     if (listeners?.size === 0) watchers.delete(this.#threadId)
   }
 }
+
+const ignore = (): void => {}
