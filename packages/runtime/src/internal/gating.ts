@@ -243,8 +243,7 @@ const gateCall = (
   }: { readonly asked: Gateable; readonly earlier: ReadonlyArray<PermissionGate.EarlierCall>; readonly now: number }
 ): PermissionGate.GateCall => {
   const { call, entry } = asked
-  // Every gate sees the same object: what one of them writes on it must not be what the next one judges.
-  return Object.freeze({
+  const made: PermissionGate.GateCall = {
     runId: run.runId,
     threadId: run.threadId,
     step: run.fold.batch?.step ?? run.fold.step + 1,
@@ -258,8 +257,15 @@ const gateCall = (
     now,
     state: stateView(run),
     // A copy: whoever keeps it must not see it grow.
-    earlier: earlier.length === 0 ? nothingEarlier : Object.freeze(earlier.slice())
-  })
+    earlier: earlier.length === 0 ? nothingEarlier : earlier.slice()
+  }
+  // Several gates see the same object: what one of them writes on it must not be what the next one judges. A single gate
+  // can only mislead itself, and freezing costs it more than its decision.
+  if (gatesOf(run).length > 1) {
+    Object.freeze(made.earlier)
+    Object.freeze(made)
+  }
+  return made
 }
 
 const nothingEarlier: ReadonlyArray<PermissionGate.EarlierCall> = Object.freeze([])

@@ -20,8 +20,10 @@ export const readGateOutcome = (value: unknown): GateOutcome.GateOutcome | undef
 const copyOf = (outcome: GateOutcome.GateOutcome): GateOutcome.GateOutcome | undefined => {
   switch (outcome._tag) {
     case "Allow": {
+      // The answer to nearly every call: no spread.
       const { _tag, rule } = outcome
-      return isText(rule) ? { _tag, ...ruleOf(rule) } : undefined
+      if (rule === undefined) return GateOutcome.allow
+      return isText(rule) ? { _tag, rule } : undefined
     }
     case "Block": {
       const { _tag, reason, rule } = outcome
