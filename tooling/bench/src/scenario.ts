@@ -31,6 +31,9 @@ export const toolId = (index: number): string => `tool_${index}`
 export const answer = (args: { readonly city: string; readonly days: number }): string =>
   `${args.days} dry days in ${args.city}`
 
+/** Tools that are called, however many are visible: what the others cost is what the rows of visible tools show. */
+const called = 10
+
 const rawArguments = '{"city":"Lisbon","days":3}'
 
 type Event = LlmExecutor.LlmEvent
@@ -73,7 +76,7 @@ export class ScenarioModel {
       events.push({
         type: "toolCall",
         callId: `c${step}-${call}`,
-        toolId: toolId((step + call) % tools),
+        toolId: toolId((step + call) % Math.min(tools, called)),
         arguments: rawArguments
       })
     events.push({ type: "finish", stop: "toolCalls" })
