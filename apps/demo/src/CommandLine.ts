@@ -71,7 +71,7 @@ export const usage = `toolwright demo: a conversation with an agent that calls t
   --no-color      no colours (also NO_COLOR)
   --help          this
 
-  --db FILE       keep threads in this file; a thread that was cut off goes on
+  --db FILE       keep threads in this file, outside of DIR; a thread that was cut off goes on
   --threads       list them
   --audit [ID]    the record of one of them, or of all: who asked what, which rule decided, who approved, what ran
   --thread ID     go on with one of them

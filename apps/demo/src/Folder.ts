@@ -31,16 +31,20 @@ export const openFolder = ({
 }: Pick<CommandLine, "workspace" | "db" | "keep">): Folder | undefined => {
   if (workspace !== undefined) return { path: existing(workspace), isCopy: false, isKept: true }
   if (db !== undefined) return undefined
+  if (!keep) endInOrder()
   const path = mkdtempSync(join(realpathSync(tmpdir()), "toolwright-example-"))
+  if (!keep) process.once("exit", () => rmSync(path, { recursive: true, force: true }))
   cpSync(example, path, { recursive: true })
-  if (!keep) removeAtEnd(path)
   return { path, isCopy: true, isKept: keep }
 }
 
-/** However the process ends, unless it is killed outright: then a folder for temporary files stays behind. */
-const removeAtEnd = (path: string): void => {
-  process.once("exit", () => rmSync(path, { recursive: true, force: true }))
+/** So that what is removed at the end is, unless the process is killed outright: then a folder for temporary files stays. */
+const endInOrder = (): void => {
   for (const signal of ["SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(128 + signals[signal]))
+  // Ctrl-C is the terminal's to answer once it is there; until then it ends the start.
+  process.on("SIGINT", () => {
+    if (process.listenerCount("SIGINT") === 1) process.exit(128 + signals.SIGINT)
+  })
 }
 
 const { signals } = constants

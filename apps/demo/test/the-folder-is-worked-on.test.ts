@@ -1,5 +1,15 @@
 import { createHash } from "node:crypto"
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -34,6 +44,16 @@ const treeOf = (root: string): Readonly<Record<string, string>> =>
       .map((path) => [path, createHash("sha256").update(readFileSync(path)).digest("hex")])
   )
 
+it("threads are not kept where the commands of the folder could change them", async () => {
+  symlinkSync(project, join(folder, "other-name"))
+  for (const db of [join(project, "threads.db"), join(folder, "other-name", "threads.db")]) {
+    const running = work(["--db", db, "read package.json"])
+    expect((await running.finished).code).toBe(2)
+    expect(running.soFar()).toContain("expected a file outside of the folder")
+  }
+  expect(existsSync(join(project, "threads.db"))).toBe(false)
+})
+
 describe("the bundled example", () => {
   it("is worked on as a scratch copy that is gone at the end; nothing else is written", async () => {
     const before = treeOf(example)
@@ -51,6 +71,15 @@ describe("the bundled example", () => {
     expect((await talk.finished).code).toBe(0)
     expect(readdirSync(folder)).toEqual(["project"])
     expect(treeOf(example)).toEqual(before)
+  })
+
+  it("is gone after Ctrl-C in the middle of the start", async () => {
+    const running = start(["--offline", "list"], { environment: { TMPDIR: folder } })
+    const copies = (): ReadonlyArray<string> => readdirSync(folder).filter((name) => /^toolwright-example-/.test(name))
+    await vi.waitFor(() => expect(copies()).toHaveLength(1), { timeout: 20_000, interval: 1 })
+    running.interrupt()
+    expect((await running.finished).code).toBe(130)
+    expect(copies()).toEqual([])
   })
 
   it("is gone after a signal too", async () => {

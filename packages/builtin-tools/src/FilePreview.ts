@@ -23,7 +23,7 @@ export interface FileChange {
   readonly file_path: string
   /** `none`: there is no such file. `binary`: there is one, and it is no text. */
   readonly replaces: "none" | "text" | "binary"
-  /** The text now; empty where there is none. Of an edit with line ends as `\n` where they are consistently `\r\n`. */
+  /** The text now; empty where there is none. Of an edit without byte order mark, and with line ends as `\n` where they are consistently `\r\n`. */
   readonly before: string
   readonly after: string
 }
@@ -74,9 +74,9 @@ const written = (found: Found, { arguments: given }: ProposedCall): FileChange =
   if (found.entry === undefined) return { file_path, replaces: "none", before: "", after }
   const now = textOf(found)
   if (now === undefined) return { file_path, replaces: "binary", before: "", after }
-  // `write` keeps no line ends: what it replaces is shown with its own.
+  // `write` keeps neither line ends nor a byte order mark: what it replaces is shown with its own.
   const before = now.lineEnd === "\r\n" ? now.text.replaceAll("\n", "\r\n") : now.text
-  return { file_path, replaces: "text", before, after }
+  return { file_path, replaces: "text", before: now.mark ? `\ufeff${before}` : before, after }
 }
 
 /** `undefined` for a file that is no text. */

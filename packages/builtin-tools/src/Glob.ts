@@ -9,6 +9,7 @@ import picomatch from "picomatch"
 import { Tool } from "@toolwright/runtime-contract"
 import { type Static, Type } from "@toolwright/runtime-contract/typebox"
 import { refuse } from "./internal/fileRefusals.js"
+import { inTime } from "./internal/boundedTime.js"
 import { look } from "./internal/heldDirectory.js"
 import { openFolder } from "./internal/searchFolder.js"
 import { shownName } from "./internal/shownName.js"
@@ -78,9 +79,34 @@ export const glob = ({ workspace }: Pick<Place, "workspace">): Tool.Tool<"glob",
     }
   )
 
-/** A path matcher. Nested repetition is left out of the language, so no pattern takes long. */
-export const compilePattern = (pattern: string): ((path: string) => boolean) =>
-  picomatch(pattern.replace(/^\.\//, ""), { dot: true, noextglob: true, nonegate: true, strictSlashes: true })
+/** A path matcher. Throws where one path takes too long, which only a pattern that was made for it does. */
+export const compilePattern = (pattern: string): ((path: string) => boolean) => {
+  const matches = picomatch(pattern.replace(/^\.\//, ""), {
+    dot: true,
+    noextglob: true,
+    nonegate: true,
+    strictSlashes: true
+  })
+  if ((pattern.match(/\*+|\{/g) ?? []).length <= mostChoices && !pattern.includes("(")) return matches
+  return (path) => {
+    try {
+      return inTime(longestMatch, () => matches(path))
+    } catch {
+      throw refuse({
+        toolId: Glob.id,
+        pointer: "/pattern",
+        expected: "a pattern that is matched quickly",
+        received: JSON.stringify(pattern),
+        fix: "use fewer stars and braces"
+      })
+    }
+  }
+}
+
+/** Stars and braces that any path is matched with at once; each one more multiplies the time by the length of a name. */
+const mostChoices = 3
+/** Milliseconds for one path. */
+const longestMatch = 200
 
 const compile = (pattern: string): ((path: string) => boolean) => {
   const outside = pattern.startsWith("/") || pattern.split("/").includes("..")

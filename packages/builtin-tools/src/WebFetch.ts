@@ -134,7 +134,11 @@ const follow = async (first: NetworkAddress.NetworkTarget, { place, allowed, sig
     }
     refuses()
     const resolve = place.resolve ?? resolveWithSystem
-    const answer = await guardedGet(target, { resolve, allowed, check: refuses, mostBytes, signal })
+    const answer = await guardedGet(target, { resolve, allowed, check: refuses, mostBytes, signal }).catch(
+      (thrown: unknown) => {
+        throw thrown instanceof RequestRefused || signal.aborted ? thrown : failed(target.host, thrown)
+      }
+    )
     const location = answer.status >= 300 && answer.status < 400 ? answer.headers.location : undefined
     if (location === undefined) return { target, answer }
     if (hop >= mostHops) throw ToolError.execution(`more than ${mostHops} redirects; the last led to ${target.host}`)
@@ -144,6 +148,13 @@ const follow = async (first: NetworkAddress.NetworkTarget, { place, allowed, sig
       throw new RequestRefused("a redirect led from https to http")
     target = next
   }
+}
+
+/** What network and servers say names neither the host nor what was done. */
+const failed = (host: string, thrown: unknown): ToolError => {
+  const [first = thrown]: ReadonlyArray<unknown> = thrown instanceof AggregateError ? thrown.errors : []
+  const saying = first instanceof Error ? first.message : String(first)
+  return ToolError.execution(`no whole answer came from ${host}: ${saying}`, thrown)
 }
 
 interface Fetched {

@@ -34,6 +34,15 @@ it("[H8] a write is shown beside what it replaces, line ends included", () => {
   expect(fs.readdirSync(root).toSorted()).toEqual(["picture", "windows"])
 })
 
+it("[H8] a write that takes away a byte order mark or another encoding is shown to do so", () => {
+  const root = folder({ marked: "\ufeffa\n", wide: Buffer.from("\ufeffa\n", "utf16le") })
+  const shown = (file_path: string): unknown => preview(root, "write", { file_path, content: "a\n" })
+  expect([shown("marked"), shown("wide")]).toEqual([
+    { file_path: "marked", replaces: "text", before: "\ufeffa\n", after: "a\n" },
+    { file_path: "wide", replaces: "text", before: "\ufeffa\n", after: "a\n" }
+  ])
+})
+
 it("what would be refused is refused in the same words, and no path leads out", async () => {
   const root = folder({ a: "x\nx\n", binary: new Uint8Array([0]) })
   put(root, "out", { link: "/etc/passwd" })

@@ -56,6 +56,16 @@ it("the working directory stays from call to call, per thread, and never leaves 
   expect(await text("bash", { command: "ls" })).toBe("a")
 })
 
+it.each(["blank ", "line\nbreak", "tail\n", "a\n/b"])(
+  "a working directory keeps whatever its name ends with or holds: %j",
+  async (name) => {
+    const { call, text, root } = world({ [`${name}/f`]: "", blank: "no folder", "tail/f": "", "b/f": "" })
+    const { data } = await call("bash", { command: `cd "${name}"; echo of the command itself >&3` })
+    expect(data).toMatchObject({ directory: path.normalize(name) })
+    expect(await text("bash", { command: "pwd -P" })).toBe(`${root}/${name}`)
+  }
+)
+
 it("[D1] the working directory survives the process, for it is state of the thread", async () => {
   const { root, call } = world({ "a/f": "" })
   const { state } = await call("bash", { command: "cd a" })

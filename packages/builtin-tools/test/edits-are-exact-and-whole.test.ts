@@ -130,3 +130,20 @@ it("replacing a text by another and back gives the text one began with", () => {
     })
   )
 })
+
+it("[T5] a text that overlaps itself occurs more than once, and is not guessed at", async () => {
+  const root = folder({ "a.txt": "}\n}\n}\n" })
+  const { text } = hands(root)
+  const said = await text("edit", { file_path: "a.txt", old_string: "}\n}\n", new_string: "x\n" })
+  expect(said).toContain("text that occurs 2 times (lines 1, 2)")
+  expect(content(root, "a.txt")).toBe("}\n}\n}\n")
+  await text("edit", { file_path: "a.txt", old_string: "}\n}\n", new_string: "x\n", replace_all: true })
+  expect(content(root, "a.txt")).toBe("x\n}\n")
+})
+
+it("line ends that no edit touches stay, also where a carriage return stands before one", async () => {
+  const root = folder({ "a.txt": "one\r\r\ntwo\r\nthree\r\n" })
+  const { text } = hands(root)
+  await text("edit", { file_path: "a.txt", old_string: "three", new_string: "3" })
+  expect(content(root, "a.txt")).toBe("one\r\r\ntwo\r\n3\r\n")
+})

@@ -200,3 +200,49 @@ it("[L3] a fetch that is cancelled ends, and its connection is closed", async ()
   expect(await text("web_fetch", { url: base }, { signal: controller.signal })).toMatch(/^refused: /)
   await closed
 })
+
+it("[L3] a resolver that never answers keeps no cancelled fetch", async () => {
+  const controller = new AbortController()
+  const { call } = await world(answer("x"), {
+    resolve: () => {
+      setImmediate(() => controller.abort(new Error("cancelled")))
+      return new Promise(() => {})
+    }
+  })
+  await expect(call("web_fetch", { url: "http://good.test/" }, { signal: controller.signal })).rejects.toThrow(
+    "cancelled"
+  )
+})
+
+it("a server that changes the protocol unasked is an error, not a silence", async () => {
+  const { text, base } = await world((_, response) => {
+    response.socket?.end("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n")
+  })
+  expect(await text("web_fetch", { url: `${base}/` })).toContain(
+    "no whole answer came from good.test: the server changed to a protocol that was not asked for"
+  )
+})
+
+it("where one checked address cannot be reached the next one is", async () => {
+  const { text, port } = await world(answer("said", { "content-type": "text/plain" }), {
+    allowedRanges: ["127.0.0.0/8", "::1"],
+    resolve: () =>
+      Promise.resolve([
+        { address: "::1", family: 6 },
+        { address: "127.0.0.1", family: 4 }
+      ])
+  })
+  expect(await text("web_fetch", { url: `http://good.test:${port}/` })).toBe(`http://good.test:${port}/ (200)\n\nsaid`)
+})
+
+it.each([
+  ["zstd", Buffer.from("x"), 'expected content-encoding gzip, br or none, received "zstd"'],
+  ["gzip, gzip", zlib.gzipSync(zlib.gzipSync("x")), 'received "gzip, gzip"'],
+  ["gzip", Buffer.from("no gzip"), "incorrect header check"],
+  ["gzip", zlib.gzipSync("x".repeat(999)).subarray(0, 20), "unexpected end of file"]
+])("a body in %s that cannot be unpacked is an error that names the host", async (encoding, body, saying) => {
+  const { text, base } = await world(answer(body, { "content-type": "text/plain", "content-encoding": encoding }))
+  const said = await text("web_fetch", { url: `${base}/` })
+  expect(said).toContain("no whole answer came from good.test: ")
+  expect(said).toContain(saying)
+})

@@ -27,7 +27,8 @@ export const decode = (bytes: Buffer): FileText | undefined => {
   }
   const mark = whole.startsWith("\ufeff")
   const body = mark ? whole.slice(1) : whole
-  const isWindows = body.includes("\r\n") && !/(?<!\r)\n/.test(body)
+  // A carriage return before such an end would be lost on the way back.
+  const isWindows = body.includes("\r\n") && !/(?<!\r)\n|\r\r\n/.test(body)
   return { text: isWindows ? body.replaceAll("\r\n", "\n") : body, encoding, mark, lineEnd: isWindows ? "\r\n" : "\n" }
 }
 

@@ -2,7 +2,8 @@
  * One HTTP GET that goes only where it was checked to go.
  *
  * Guarantees: the name is resolved once, every address it has is judged, and the connection goes to one of those and no
- * other; a body is bounded after decompression; nothing of it stays open.
+ * other; a body is bounded after decompression; it ends with its signal, whatever resolver and server do; nothing of it
+ * stays open.
  * Does not follow redirects: whoever asks checks each hop anew.
  */
 import * as dns from "node:dns/promises"
@@ -53,9 +54,9 @@ export class RequestRefused extends Error {
 export const guardedGet = async (target: NetworkAddress.NetworkTarget, options: GuardedOptions): Promise<Answer> => {
   if (target.scheme !== "http" && target.scheme !== "https") throw new RequestRefused("only http and https are fetched")
   if (target.credentials) throw new RequestRefused("a URL with a user name or password is not fetched")
-  const address = await checkedAddress(target, options)
+  const addresses = await checkedAddresses(target, options)
   options.signal.throwIfAborted()
-  const response = await send(target, { address, signal: options.signal })
+  const response = await send(target, { addresses, signal: options.signal })
   try {
     return { status: response.statusCode ?? 0, headers: response.headers, ...(await readBody(response, options)) }
   } finally {
@@ -63,12 +64,13 @@ export const guardedGet = async (target: NetworkAddress.NetworkTarget, options: 
   }
 }
 
-const checkedAddress = async (
+const checkedAddresses = async (
   target: NetworkAddress.NetworkTarget,
-  { resolve, allowed, check }: GuardedOptions
-): Promise<ResolvedAddress> => {
-  const found = target.address === undefined ? await resolve(target.host) : [literal(target.address)]
-  const [first] = found
+  { resolve, allowed, check, signal }: GuardedOptions
+): Promise<Addresses> => {
+  const found =
+    target.address === undefined ? await untilAborted(resolve(target.host), signal) : [literal(target.address)]
+  const [first, ...others] = found
   if (first === undefined) throw new RequestRefused(`${target.host} has no address`)
   // One bad address among good ones is how a name is made to lead inside.
   for (const { address } of found) {
@@ -78,8 +80,20 @@ const checkedAddress = async (
       throw new RequestRefused(`${target.host} leads to an address that is not public`)
     check(NetworkAddress.print(parsed))
   }
-  return first
+  return [first, ...others]
 }
+
+type Addresses = readonly [first: ResolvedAddress, ...others: ReadonlyArray<ResolvedAddress>]
+
+/** A resolver takes no signal and may take any time. */
+const untilAborted = <A>(work: Promise<A>, signal: AbortSignal): Promise<A> =>
+  new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason)
+    signal.addEventListener("abort", abort, { once: true })
+    if (signal.aborted) abort()
+    const done = (): void => signal.removeEventListener("abort", abort)
+    work.then(resolve, reject).finally(done)
+  })
 
 const literal = (address: NetworkAddress.Address): ResolvedAddress => ({
   address: NetworkAddress.print(address),
@@ -87,13 +101,13 @@ const literal = (address: NetworkAddress.Address): ResolvedAddress => ({
 })
 
 interface Sending {
-  readonly address: ResolvedAddress
+  readonly addresses: Addresses
   readonly signal: AbortSignal
 }
 
 const send = (
   { url, scheme }: NetworkAddress.NetworkTarget,
-  { address, signal }: Sending
+  { addresses, signal }: Sending
 ): Promise<http.IncomingMessage> =>
   new Promise((resolve, reject) => {
     const client = scheme === "https" ? https : http
@@ -104,16 +118,27 @@ const send = (
       maxHeaderSize: 32_768,
       headers: {
         accept: "text/html,application/xhtml+xml,text/markdown,text/plain,application/json;q=0.9,*/*;q=0.5",
-        "accept-encoding": "gzip, br, deflate",
+        "accept-encoding": "gzip, br",
         "user-agent": "toolwright-web-fetch/0.1"
       },
       lookup: (_host, options, found) => {
-        if (typeof options === "object" && options.all === true) found(null, [{ ...address }])
-        else found(null, address.address, address.family)
+        // All were judged, so where one cannot be reached the next may.
+        if (typeof options === "object" && options.all === true)
+          found(
+            null,
+            addresses.map((one) => ({ ...one }))
+          )
+        else found(null, addresses[0].address, addresses[0].family)
       }
     })
     request.once("response", resolve)
     request.once("error", reject)
+    request.once("upgrade", (_, socket) => {
+      socket.destroy()
+      reject(new Error("the server changed to a protocol that was not asked for"))
+    })
+    // Not each end of a connection is an error for the client.
+    request.once("close", () => reject(new Error("the connection was closed without an answer")))
     request.end()
   })
 
@@ -133,17 +158,20 @@ const readBody = async (
   return { body: Buffer.concat(parts), isCut: false }
 }
 
+const unpackers: Readonly<Record<string, () => zlib.Gunzip | zlib.Inflate | zlib.BrotliDecompress>> = {
+  gzip: () => zlib.createGunzip(),
+  "x-gzip": () => zlib.createGunzip(),
+  deflate: () => zlib.createInflate(),
+  br: () => zlib.createBrotliDecompress()
+}
+
+/** Bytes in a form that was not asked for would be shown as text that nobody wrote. */
 const decompressed = (response: http.IncomingMessage): Readable => {
-  const encoding = response.headers["content-encoding"]?.toLowerCase()
-  const through =
-    encoding === "gzip" || encoding === "x-gzip"
-      ? zlib.createGunzip()
-      : encoding === "br"
-        ? zlib.createBrotliDecompress()
-        : encoding === "deflate"
-          ? zlib.createInflate()
-          : undefined
-  if (through === undefined) return response
+  const encoding = response.headers["content-encoding"]?.trim().toLowerCase() ?? "identity"
+  if (encoding === "identity" || encoding === "") return response
+  const through = Object.hasOwn(unpackers, encoding) ? unpackers[encoding]?.() : undefined
+  if (through === undefined)
+    throw new Error(`expected content-encoding gzip, br or none, received ${JSON.stringify(encoding).slice(0, 100)}`)
   response.once("error", (error) => through.destroy(error))
   return response.pipe(through)
 }

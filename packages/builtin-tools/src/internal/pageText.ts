@@ -2,10 +2,11 @@
  * The body of a web page as text that a model can read: HTML as Markdown, text as it is.
  *
  * Guarantees: scripts, styles and what is not shown are left out; the character set is taken from the answer, then from
- * the page; a page that is nested too deeply to be converted comes as bare text.
- * Does not run scripts and does not load anything that the page names. Work grows with the size of a page and no faster.
+ * the page; a page that is nested too deeply, or takes too long, to be converted comes as bare text.
+ * Does not run scripts and does not load anything that the page names. No page keeps the process for long.
  */
 import TurndownService from "turndown"
+import { inTime } from "./boundedTime.js"
 import { terminalText } from "./terminalText.js"
 
 export interface Page {
@@ -24,13 +25,21 @@ export const pageText = (body: Buffer, contentType: string): Page | undefined =>
     type === "application/xhtml+xml" ||
     (type === "" && /^\s*<(!doctype html|html)/i.test(body.toString("latin1", 0, 200)))
   if (!isHtml && !/^text\/|^$|[/+](json|xml|yaml|x-yaml|javascript|toml|x-ndjson)$/.test(type)) return undefined
-  if (!isHtml && body.subarray(0, 8192).includes(0)) return undefined
-  const label = parameters
+  const named = parameters
     .find((part) => part.startsWith("charset="))
     ?.slice(8)
     .replace(/["']/g, "")
-  const text = decode(body, label ?? (isHtml ? metaCharset(body) : undefined))
+  const label = markedCharset(body) ?? named ?? (isHtml ? metaCharset(body) : undefined)
+  if (!isHtml && label?.startsWith("utf-16") !== true && body.subarray(0, 8192).includes(0)) return undefined
+  const text = decode(body, label)
   return isHtml ? markdownOf(text) : { text: terminalText(text) }
+}
+
+/** A byte order mark knows better than any header. */
+const markedCharset = (body: Buffer): string | undefined => {
+  if (body[0] === 0xff && body[1] === 0xfe) return "utf-16le"
+  if (body[0] === 0xfe && body[1] === 0xff) return "utf-16be"
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? "utf-8" : undefined
 }
 
 const metaCharset = (body: Buffer): string | undefined =>
@@ -51,7 +60,7 @@ const markdownOf = (html: string): Page => {
   try {
     return {
       ...named,
-      text: terminalText(converter().turndown(html))
+      text: terminalText(inTime(longestConversion, () => converter().turndown(html)))
         .trim()
         .replace(/\n{3,}/g, "\n\n")
     }
@@ -63,6 +72,12 @@ const markdownOf = (html: string): Page => {
 /** Characters that are converted; and levels, for the parser takes time that grows with the square of them. */
 const mostConverted = 2_000_000
 const deepest = 200
+
+/**
+ * Milliseconds; large pages take less than half of it. Unclosed formatting, rows of breaks and of white space make parser
+ * and converter take time that grows with their square, and no count of levels tells all such pages.
+ */
+const longestConversion = 2_000
 
 // Elements that end by themselves, and those whose end may be left out.
 const flat = new Set(
@@ -113,15 +128,19 @@ const bareText = (html: string): string =>
     .replace(/\s+/g, " ")
     .trim()
 
+const hidden = /<(?:(script|style|noscript|template|title)\b|!--)/g
+
 const withoutHidden = (html: string): string => {
   const kept: Array<string> = []
-  const lower = html.toLowerCase()
+  // Only ASCII: other letters change their length with their case, and every place behind them would be wrong.
+  const lower = html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
   let at = 0
-  for (const { index, 1: name = "" } of lower.matchAll(/<(script|style|noscript)\b/g)) {
+  for (const { index, 1: name } of lower.matchAll(hidden)) {
     if (index < at) continue
     kept.push(html.slice(at, index))
-    const end = lower.indexOf(`</${name}`, index)
-    at = end < 0 ? html.length : end
+    const close = name === undefined ? "-->" : `</${name}`
+    const end = lower.indexOf(close, index)
+    at = end < 0 ? html.length : name === undefined ? end + close.length : end
   }
   return [...kept, html.slice(at)].join(" ")
 }

@@ -26,7 +26,8 @@ export const replaceTexts = (text: string, edits: ReadonlyArray<TextEdit & { rea
   for (const edit of edits) {
     const old = edit.old_string.replaceAll("\r\n", "\n")
     const wanted = now.includes("\r") ? edit.old_string : old
-    const places = placesOf(now, wanted)
+    // Of a text that overlaps itself either place may be meant.
+    const places = placesOf(now, { part: wanted, step: edit.replace_all ? wanted.length : 1 })
     const issue = issueOf({ edit, now, places, wanted })
     if (issue !== undefined) return { ok: false, issues: [issue] }
     lastPlace = places[0] ?? 0
@@ -37,11 +38,14 @@ export const replaceTexts = (text: string, edits: ReadonlyArray<TextEdit & { rea
   return { ok: true, text: now, count, shown: surroundings(now, lastPlace, edits.at(-1)?.new_string ?? "") }
 }
 
-/** Starts of all occurrences that do not overlap; none for an empty text. */
-const placesOf = (text: string, part: string): ReadonlyArray<number> => {
+/** Starts of occurrences that lie at least `step` apart; none for an empty text. */
+const placesOf = (
+  text: string,
+  { part, step }: { readonly part: string; readonly step: number }
+): ReadonlyArray<number> => {
   const places: Array<number> = []
   if (part === "") return places
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) places.push(at)
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + step)) places.push(at)
   return places
 }
 

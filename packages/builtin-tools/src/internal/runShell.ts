@@ -62,8 +62,11 @@ export interface ShellResult {
 const shells = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/bin/sh"]
 const lookEvery = 50
 
-/** The command is an argument of its own, so no quoting of it can break out of the frame. */
-const frame = `trap 'pwd -P >&3' EXIT; eval "$1"`
+/**
+ * The command is an argument of its own, so no quoting of it can break out of the frame. The name of a directory may hold
+ * anything but NUL, which therefore stands before it.
+ */
+const frame = `trap '{ printf "\\000"; pwd -P; } >&3' EXIT; eval "$1"`
 
 /** Rejects only where no shell can be started. */
 export const runShell = async (request: ShellRequest): Promise<ShellResult> => {
@@ -139,7 +142,10 @@ const collect = (child: ChildProcess, { kept, progress }: Collecting) => {
     finish: (): void => {
       for (const read of readers) read()
     },
-    directory: (): string | undefined => said.trimEnd().split("\n").at(-1) || undefined
+    directory: (): string | undefined => {
+      const start = said.lastIndexOf("\0")
+      return start < 0 ? undefined : said.slice(start + 1).replace(/\n$/, "") || undefined
+    }
   }
 }
 

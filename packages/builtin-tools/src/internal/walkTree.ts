@@ -7,12 +7,15 @@
  */
 import * as fs from "node:fs"
 import createIgnore, { type Ignore } from "ignore"
+import { inTime } from "./boundedTime.js"
 import { type HeldDirectory, openFile } from "./heldDirectory.js"
 
 /** Entries that one walk looks at. */
 const mostEntries = 200_000
 const deepest = 64
 const largestIgnoreFile = 1_000_000
+/** Milliseconds for one path and one ignore file. */
+const longestTest = 200
 
 export interface Entry {
   /** From the folder where the walk began. */
@@ -41,7 +44,7 @@ export interface Walked {
 interface Rules {
   /** Folder of the file, from the start, with a final slash; empty for the start itself. */
   readonly prefix: string
-  readonly ignore: Ignore
+  readonly test: (path: string) => ReturnType<Ignore["test"]>
 }
 
 interface Level {
@@ -113,7 +116,25 @@ const typeOf = (entry: fs.Dirent): Entry["type"] =>
 
 const rulesOf = ({ directory, prefix }: Level): ReadonlyArray<Rules> => {
   const text = readSmall(directory, ".gitignore")
-  return text === undefined ? none : [{ prefix, ignore: createIgnore({ allowRelativePaths: true }).add(text) }]
+  return text === undefined ? none : [{ prefix, test: testerOf(text) }]
+}
+
+const namesNothing = { ignored: false, unignored: false }
+
+/** A file with a pattern that was made to take long says nothing from then on: whose folder it is may be anybody's. */
+const testerOf = (text: string): Rules["test"] => {
+  const ignore = createIgnore({ allowRelativePaths: true }).add(text)
+  if (!/(?:\*+[^*\n]+){3}\*/.test(text)) return (path) => ignore.test(path)
+  let isTooSlow = false
+  return (path) => {
+    if (isTooSlow) return namesNothing
+    try {
+      return inTime(longestTest, () => ignore.test(path))
+    } catch {
+      isTooSlow = true
+      return namesNothing
+    }
+  }
 }
 
 const readSmall = (directory: HeldDirectory, name: string): string | undefined => {
@@ -131,9 +152,9 @@ const readSmall = (directory: HeldDirectory, name: string): string | undefined =
 
 /** The nearest file that has a word on the path decides. */
 const isIgnored = (rules: ReadonlyArray<Rules>, path: string, isDirectory: boolean): boolean => {
-  for (const { prefix, ignore } of rules) {
+  for (const { prefix, test } of rules) {
     const below = path.slice(prefix.length)
-    const { ignored, unignored } = ignore.test(isDirectory ? `${below}/` : below)
+    const { ignored, unignored } = test(isDirectory ? `${below}/` : below)
     if (ignored) return true
     if (unignored) return false
   }
