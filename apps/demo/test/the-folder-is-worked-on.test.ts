@@ -75,7 +75,8 @@ describe("the bundled example", () => {
 
   it("is gone after Ctrl-C in the middle of the start", async () => {
     const running = start(["--offline", "list"], { environment: { TMPDIR: folder } })
-    const copies = (): ReadonlyArray<string> => readdirSync(folder).filter((name) => /^toolwright-example-/.test(name))
+    const copies = (): ReadonlyArray<string> =>
+      readdirSync(folder).filter((name) => name.startsWith("toolwright-example-"))
     await vi.waitFor(() => expect(copies()).toHaveLength(1), { timeout: 20_000, interval: 1 })
     running.interrupt()
     expect((await running.finished).code).toBe(130)

@@ -152,7 +152,8 @@ const follow = async (first: NetworkAddress.NetworkTarget, { place, allowed, sig
 
 /** What network and servers say names neither the host nor what was done. */
 const failed = (host: string, thrown: unknown): ToolError => {
-  const [first = thrown]: ReadonlyArray<unknown> = thrown instanceof AggregateError ? thrown.errors : []
+  const all: ReadonlyArray<unknown> = thrown instanceof AggregateError ? thrown.errors : []
+  const [first = thrown] = all
   const saying = first instanceof Error ? first.message : String(first)
   return ToolError.execution(`no whole answer came from ${host}: ${saying}`, thrown)
 }

@@ -29,7 +29,7 @@ export const terminalText = (text: string): string =>
     .replace(directions, (mark) => `<U+${(mark.codePointAt(0) ?? 0).toString(16).toUpperCase()}>`)
 
 /** A string that has no end is text behind a mark. */
-const withoutSequence = (_: string, start?: string, body?: string, end?: string): string => {
+const withoutSequence = (...[, start, body, end]: ReadonlyArray<string | undefined>): string => {
   if (start === undefined || body === undefined || end !== undefined) return ""
   return (start.startsWith("\u001b") ? "" : start) + body.replace(eightBit, "")
 }
