@@ -15,6 +15,8 @@ export class MemoryThread implements StoreRules.ThreadHead {
   /** The commit behind each revision, and the number of its first fact: a receipt is made of these when it is asked for. */
   readonly log: Array<ThreadCommit> = []
   readonly firstFacts: Array<number> = []
+  /** Where each commit stands in the log, by its id. */
+  readonly #places = new Map<string, number>()
   #lastRun: string | undefined
   /** Those before the last: most threads have none. */
   #earlierRuns: Set<string> | undefined
@@ -75,15 +77,17 @@ export class MemoryThread implements StoreRules.ThreadHead {
 
   append(commit: ThreadCommit): CommitReceipt {
     this.firstFacts.push(this.fold.nextFact)
+    this.#places.set(commit.id, this.log.length)
     this.log.push(commit)
     this.fold.apply(commit)
     return this.#receiptAt(this.log.length - 1, commit)
   }
 
-  /** The receipt of a commit that is here already: it stands where it expected to stand. */
-  receiptOf({ expectedRevision, id }: ThreadCommit): CommitReceipt | undefined {
-    const known = this.log[expectedRevision]
-    return known?.id === id ? this.#receiptAt(expectedRevision, known) : undefined
+  /** The receipt of a commit that is here already, wherever it expects to stand now. */
+  receiptOf(id: string): CommitReceipt | undefined {
+    const index = this.#places.get(id)
+    const known = index === undefined ? undefined : this.log[index]
+    return index === undefined || known === undefined ? undefined : this.#receiptAt(index, known)
   }
 
   #receiptAt(index: number, { id }: ThreadCommit): CommitReceipt {

@@ -40,7 +40,7 @@ export class MemoryThreadStore implements ThreadStore {
   readonly commit = (commit: ThreadCommit): Effect.Effect<CommitReceipt, StoreError> =>
     Effect.suspend(() => {
       const thread = this.#open(commit.threadId)
-      const known = thread.receiptOf(commit)
+      const known = thread.receiptOf(commit.id)
       const { ownership } = thread
       thread.sharedRevision = this.#sharedRevision
       const refusal =

@@ -71,6 +71,8 @@ const onceChecks = (subject: StoreSubject): ReadonlyArray<ConformanceCheck> => {
       const before = plainView(await value(store.load("thread")))
       assert.deepEqual(await value(store.commit(made)), receipt)
       assert.deepEqual(await value(store.commit({ ...made, messages: [user("another")] })), receipt)
+      // The id alone says that it is the same, also to an owner that has read the thread anew.
+      assert.deepEqual(await value(store.commit({ ...made, expectedRevision: receipt.revision })), receipt)
       assert.deepEqual(plainView(await value(store.load("thread"))), before)
     }),
 
