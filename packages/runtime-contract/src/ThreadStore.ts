@@ -32,6 +32,7 @@ import type { Transcript } from "./Transcript.js"
 export interface Lease {
   readonly threadId: string
   readonly owner: string
+  /** Grows with every claim. 1 only for the first that the thread ever had: then nothing is written there, and nobody looks. */
   readonly epoch: number
   readonly leaseUntil: number
 }
