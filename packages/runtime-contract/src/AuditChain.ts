@@ -6,6 +6,7 @@
  * Does not stop whoever can rewrite the whole store: keep a head elsewhere and hand it to `verify` for that.
  */
 import { canonicalJson, sha256Hex } from "./Json.js"
+import { isPlainText } from "./internal/plainText.js"
 import { streamSha256 } from "./internal/streamSha256.js"
 import type { AuditRecord } from "./ThreadCommit.js"
 import type { NumberedFact } from "./ThreadStore.js"
@@ -13,25 +14,41 @@ import type { NumberedFact } from "./ThreadStore.js"
 /** The head before the first record. Bound to the thread, so that records of another do not fit. */
 export const genesis = (threadId: string): string => sha256Hex(`toolwright/audit/1\u0000${JSON.stringify(threadId)}`)
 
-/** The head behind these records (SHA-256, 64 hexadecimal digits). Of no records: the one before. */
-export const next = (previous: string, records: ReadonlyArray<AuditRecord>): string => {
-  if (records.length === 0) return previous
+/** The head behind these records, list after list (SHA-256, 64 hexadecimal digits). Of no records: the one before. */
+export const next = (previous: string, ...lists: ReadonlyArray<ReadonlyArray<AuditRecord>>): string => {
+  if (lists.every((records) => records.length === 0)) return previous
   const hash = streamSha256()
   let text = previous
-  for (const record of records) {
-    // Handed on in pieces: one text over many records is copied whole, and kept until then.
-    if (text.length > 4_096) {
-      hash.update(text)
-      text = ""
+  for (const records of lists)
+    for (const record of records) {
+      // Handed on in pieces: one text over many records is copied whole, and kept until then.
+      if (text.length > 4_096) {
+        hash.update(text)
+        text = ""
+      }
+      text += "\n" + textOf(record)
     }
-    text += "\n" + textOf(record)
-  }
   return hash.digest(text)
 }
 
-// The text of JSON.stringify over a list of the fields, put together by hand: it is made for every call.
-const textOf = ({ type, at, operationId, toolId, digest, outcome, rule, by, detail }: AuditRecord): string =>
-  `["${type}",${at},${quoted(operationId)},${quoted(toolId)},${quoted(digest)},${quoted(outcome)},${quoted(rule)},${quoted(by)},${detail === undefined ? "null" : JSON.stringify(canonicalJson(detail))}]`
+// The text of JSON.stringify over a list of the fields, put together by hand: it is made for every call. What one gate
+// says of one call it says of the next, so the end of the last text is kept.
+const textOf = ({ type, at, operationId, toolId, digest, outcome, rule, by, detail }: AuditRecord): string => {
+  if (outcome !== said.outcome || rule !== said.rule || by !== said.by)
+    said = { outcome, rule, by, text: `,${quoted(outcome)},${quoted(rule)},${quoted(by)},` }
+  const end = said.text + (detail === undefined ? "null]" : JSON.stringify(canonicalJson(detail)) + "]")
+  const isPlain = digest !== undefined && toolId !== undefined && isPlainText(digest) && isPlainText(toolId)
+  return isPlain && operationId !== undefined && isPlainText(operationId)
+    ? `["${type}",${at},"${operationId}","${toolId}","${digest}"${end}`
+    : `["${type}",${at},${quoted(operationId)},${quoted(toolId)},${quoted(digest)}${end}`
+}
+
+interface Said extends Pick<AuditRecord, "outcome" | "by"> {
+  readonly rule: string | undefined
+  readonly text: string
+}
+
+let said: Said = { outcome: "", rule: undefined, by: "", text: `,"",null,"",` }
 
 const quoted = (text: string | undefined): string => (text === undefined ? "null" : canonicalJson(text))
 
@@ -51,7 +68,7 @@ export const sealOf = (
 ): string | undefined => {
   const { audit, isRest, threadId } = commit
   if (open.length + audit.length === 0 || !(isRest || !audit.every(mayWait))) return undefined
-  return next(head ?? genesis(threadId), open.length === 0 ? audit : [...open, ...audit])
+  return next(head ?? genesis(threadId), open, audit)
 }
 
 /** One fact of a thread as far as the chain is concerned: a record, a head that was stored behind it, or both. */

@@ -6,6 +6,7 @@
  * Does not parse: untrusted text enters through `parseToolArgs`.
  */
 import * as crypto from "node:crypto"
+import { isPlainText } from "./internal/plainText.js"
 
 /** Any JSON value. Numbers are finite. */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject
@@ -56,10 +57,7 @@ export const isJsonObject = (value: Json | undefined): value is JsonObject =>
 
 const isArray = (value: ReadonlyArray<Json> | JsonObject): value is ReadonlyArray<Json> => Array.isArray(value)
 
-// Nearly every string is plain ASCII without anything to escape; the test is a third of what JSON.stringify costs.
-const plain = /^[ !#-[\]-~]*$/
-
-const quote = (text: string): string => (plain.test(text) ? `"${text}"` : JSON.stringify(text))
+const quote = (text: string): string => (isPlainText(text) ? `"${text}"` : JSON.stringify(text))
 
 const canonicalArray = (items: ReadonlyArray<Json>): string => {
   let text = "["

@@ -6,6 +6,7 @@
  * Does not decide whether the call may run.
  */
 /// <reference lib="es2024.string" />
+import { digestOf, digestOfCanonical } from "./internal/argumentsDigest.js"
 import { argumentsMessage } from "./internal/argumentsMessage.js"
 import { compiledFor, type CompiledSchema } from "./internal/compiledSchema.js"
 import { shorten } from "./internal/describeValue.js"
@@ -42,6 +43,8 @@ export interface AcceptedArguments {
   readonly value: ParsedArguments
   /** What `lossless` changed, to be recorded; empty otherwise. */
   readonly notes: ReadonlyArray<ArgumentNote>
+  /** `ToolBatch.digestOf(value)`: SHA-256 (64 hexadecimal digits), by which the call is decided on, stored and run. */
+  readonly digest: string
 }
 
 export interface RefusedArguments {
@@ -72,8 +75,10 @@ export const parseToolArgs = (
     const { issues } = read
     return { ok: false, error: ToolError.invalidArguments(argumentsMessage(spec.id, { issues, before: true }), issues) }
   }
+  const { canonical, notes, value } = read
+  const digest = canonical === undefined ? digestOf(value) : digestOfCanonical(canonical)
   // The brand: this is the only place that gives it.
-  return { ok: true, value: read.value as ParsedArguments, notes: read.notes }
+  return { ok: true, value: value as ParsedArguments, notes, digest }
 }
 
 /** The error for what a tool's own checks find in its arguments, with the text that the model reads. */

@@ -13,7 +13,8 @@ import { isAnswered, isHandedOut, isUndecided } from "./internal/waits.js"
 import { type ToolConcurrency, conflicts } from "./ToolConcurrency.js"
 import type { ToolRecoveryPolicy } from "./ToolRecovery.js"
 
-export { damageOf, digestOf, isIntact, isSound, maySucceed } from "./internal/storedCall.js"
+export { digestOf } from "./internal/argumentsDigest.js"
+export { damageOf, isIntact, isSound, maySucceed } from "./internal/storedCall.js"
 
 /** Why nothing happened. `detail` stands in the result that the model reads. */
 export type NotRunReason =

@@ -6,6 +6,7 @@
  * Does not deduplicate effects by itself: hand `ledgerId` to an external idempotency ledger.
  */
 import * as Context from "effect/Context"
+import { operationPrefix } from "./internal/operationIds.js"
 import { digest } from "./Json.js"
 import type { StateView } from "./StateKey.js"
 
@@ -33,7 +34,8 @@ export const current: Context.Reference<ToolOperation | undefined> = Context.Ref
 
 /** The operation id of the call at `position` (from 0) of step `step` (from 1) of a run. */
 // oxlint-disable-next-line max-params -- three coordinates, in the order in which they are written
-export const idOf = (runId: string, step: number, position: number): string => `${runId}/${step}/${position}`
+export const idOf = (runId: string, step: number, position: number): string =>
+  `${operationPrefix(runId, step)}${position}`
 
 /** The part of an operation that an external system may remember. */
 export interface ToolOperationToken {

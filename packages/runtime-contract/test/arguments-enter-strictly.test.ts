@@ -2,6 +2,8 @@
 import { Type } from "typebox"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { canonicalJson } from "../src/Json.js"
+import { digestOf } from "../src/ToolBatch.js"
 import { closeArgs, guardForeignSchema } from "../src/ToolSchema.js"
 import { capRawArguments, cutOff, parseToolArgs, type ParseOptions } from "../src/ToolArgs.js"
 import { scanJson } from "../src/internal/jsonScanner.js"
@@ -32,7 +34,7 @@ describe("arguments that say nothing", () => {
     (raw) => {
       const specs = [noParameters, optional, { id: "ping", inputSchema: undeclared.ok ? undeclared.schema : {} }]
       expect(specs.map((spec) => parseToolArgs(spec, raw))).toEqual(
-        specs.map(() => ({ ok: true, value: {}, notes: [] }))
+        specs.map(() => ({ ok: true, value: {}, notes: [], digest: digestOf({}) }))
       )
     }
   )
@@ -127,7 +129,7 @@ describe("text that is one JSON object", () => {
     [' \r\n{ "a" : [ ] , "b" : { } } \t', { a: [], b: {} }]
   ])("[T4] %s is read as it stands", (raw, value) => {
     const parsed = parse(raw)
-    expect(parsed).toEqual({ ok: true, value, notes: [] })
+    expect(parsed).toEqual({ ok: true, value, notes: [], digest: digestOf(value) })
     expect(JSON.stringify(parsed.ok ? parsed.value : undefined)).toBe(JSON.stringify(value))
   })
 
@@ -184,6 +186,62 @@ describe("strict reading beside JSON.parse", () => {
     .oneof(jsonText, spoiled, repeated)
     .chain((text) => fc.constantFrom(text, `{"v":${text}}`, `{"v":[${text},{}]}`))
 
+  /** Objects as models lay them out: any order of keys, any spelling of numbers and strings, space here and there. */
+  const spelled = fc.constantFrom(
+    '"Lisbon"',
+    '"a\\u0062"',
+    '"\\/"',
+    '"\\n"',
+    '"e9"',
+    '"\u007f"',
+    '"\u2028"',
+    "0",
+    "-0",
+    "-1",
+    "1.0",
+    "1.5",
+    "1e3",
+    "1E3",
+    "12e-1",
+    "123456789012345",
+    "true",
+    "false",
+    "null",
+    "[ ]",
+    "[1,-0]",
+    '{"b":1,"a":2}',
+    '{"a":1,"b":2}',
+    "{ }",
+    '{"9":1,"a":0}',
+    '{"a":0,"9":1}',
+    '{"10":1,"9":2}',
+    '{"__proto__":1}',
+    '{"a\\u0062":1}',
+    "[]",
+    "{}",
+    '[{"z":1},{"a":2}]'
+  )
+  const keyed = fc.constantFrom(
+    "",
+    "a",
+    "b",
+    "ab",
+    "B",
+    "1",
+    "10",
+    "9",
+    "-1",
+    " ",
+    "$",
+    "__proto__",
+    "\u00e9",
+    "\ufb33"
+  )
+  const spaced = fc.constantFrom(":", ":", ":", ": ", " :", ":\n")
+  const laidOut = fc
+    .array(fc.tuple(keyed, spaced, spelled), { maxLength: 5 })
+    .map((members) => `{${members.map(([key, colon, value]) => `"${key}"${colon}${value}`).join()}}`)
+
   const parsedOrNothing = (text: string): { readonly value: unknown } | undefined => {
     try {
       return { value: JSON.parse(text) as unknown }
@@ -217,6 +275,48 @@ describe("strict reading beside JSON.parse", () => {
       }),
       { numRuns: 3_000 }
     )
+  })
+
+  it("[T14] a text that is taken for canonical is the canonical one", () => {
+    fc.assert(
+      fc.property(fc.oneof(wrapped, laidOut), (text) => {
+        const strict = strictJson(text)
+        const canonical = strict.ok ? strict.canonical : undefined
+        expect(canonical).toBe(strict.ok && canonical !== undefined ? canonicalJson(strict.value) : undefined)
+      }),
+      { numRuns: 20_000 }
+    )
+  })
+
+  it("[T14] the digest is that of the arguments, whatever was filled in, left out or spelled out on the way", () => {
+    const inputSchema = closeArgs(
+      Type.Object({
+        a: Type.Optional(Type.Integer({ default: 7 })),
+        b: Type.Optional(Type.Boolean()),
+        c: Type.Optional(Type.Object({ d: Type.Optional(Type.String({ default: "x" })) }))
+      })
+    ).schema
+    const member = fc.constantFrom('"a":1', '"a":"1"', '"b":null', '"b":"true"', '"b":true', '"c":{}', '"c":{"d":"y"}')
+    const given = fc
+      .uniqueArray(member, { selector: (text) => text.slice(0, 3) })
+      .map((members) => `{${members.join()}}`)
+    fc.assert(
+      fc.property(given, fc.constantFrom("strict" as const, "lossless" as const), (text, mode) => {
+        const parsed = parseToolArgs({ id: "any", inputSchema }, text, { arguments: mode })
+        expect(parsed.ok ? parsed.digest : "refused").toBe(parsed.ok ? digestOf(parsed.value) : "refused")
+      }),
+      { numRuns: 2_000 }
+    )
+  })
+
+  it.each<[string]>([
+    ["{}"],
+    ['{"city":"Lisbon","days":3}'],
+    ['{"":0,"a":[1,{"b":null,"c":[true,false]}],"b":"x: [y]","\u00e9":"\u007f\u2028\u20ac"}'],
+    ['{"a":123456789012345}']
+  ])("[T14] %s is known to be canonical without being written anew", (text) => {
+    const strict = strictJson(text)
+    expect(strict.ok && strict.canonical).toBe(text)
   })
 
   it("[T4] the counting reader and the exact scanner agree on every text", () => {

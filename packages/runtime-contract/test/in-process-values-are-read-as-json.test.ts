@@ -3,6 +3,7 @@ import { Type } from "typebox"
 import fc from "fast-check"
 import { runInNewContext } from "node:vm"
 import { describe, expect, it } from "vitest"
+import { digestOf } from "../src/ToolBatch.js"
 import { parseToolArgs } from "../src/ToolArgs.js"
 import { closeArgs } from "../src/ToolSchema.js"
 
@@ -132,7 +133,8 @@ describe("values that are JSON", () => {
     }
     const raw = { list: [{ gone: null }, { n: -0 }] }
     const parsed = parseToolArgs(spec, raw)
-    expect(parsed).toEqual({ ok: true, value: { list: [{ n: 3 }, { n: 0 }] }, notes: [] })
+    const value = { list: [{ n: 3 }, { n: 0 }] }
+    expect(parsed).toEqual({ ok: true, value, notes: [], digest: digestOf(value) })
     expect(raw).toStrictEqual({ list: [{ gone: null }, { n: -0 }] })
     raw.list.push({ gone: null })
     expect(parsed.ok && parsed.value["list"]).toHaveLength(2)

@@ -2,6 +2,7 @@
 import { Type } from "typebox"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { digestOf } from "../src/ToolBatch.js"
 import type { Json, JsonObject } from "../src/Json.js"
 import { parseToolArgs, type ParseOptions } from "../src/ToolArgs.js"
 import { closeArgs, guardForeignSchema } from "../src/ToolSchema.js"
@@ -216,9 +217,11 @@ describe("lossless arguments", () => {
 
   it("[T4] read a string as what it spells where no string is allowed, and note each place", () => {
     const raw = { max: "10", ratio: "-1.5", on: "true", either: "7", maybe: "3", list: ["1", 2], code: "007" }
+    const value = { max: 10, ratio: -1.5, on: true, either: "7", maybe: 3, list: [1, 2], code: "007" }
     expect(parseToolArgs(spec, raw, { arguments: "lossless" })).toEqual({
       ok: true,
-      value: { max: 10, ratio: -1.5, on: true, either: "7", maybe: 3, list: [1, 2], code: "007" },
+      value,
+      digest: digestOf(value),
       notes: [
         { pointer: "/max", from: "10", to: 10 },
         { pointer: "/ratio", from: "-1.5", to: -1.5 },

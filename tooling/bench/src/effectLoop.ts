@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import { bareTools, callBare } from "./bareLoop.js"
-import { type Contender, type Scenario, ScenarioModel } from "./scenario.js"
+import { answers, type Contender, type Scenario, ScenarioModel } from "./scenario.js"
 
 export interface Call {
   readonly callId?: string
@@ -17,14 +17,21 @@ export const collect = async (model: ScenarioModel): Promise<ReadonlyArray<Call>
   return calls
 }
 
+/** One call, waited for where there is something to wait for. */
+export const asking = (scenario: Scenario): ((call: Call) => Effect.Effect<string, Error>) => {
+  const now = bareTools(scenario.tools, answers.now)
+  const later = bareTools(scenario.tools, answers.later)
+  const failed = (cause: unknown): Error => new Error("call failed", { cause })
+  return scenario.answers === "now"
+    ? (call) => Effect.try({ try: () => callBare(now, call), catch: failed })
+    : (call) => Effect.tryPromise({ try: () => callBare(later, call), catch: failed })
+}
+
 export const effectLoop = (scenario: Scenario): Contender => {
-  const tools = bareTools(scenario.tools)
+  const textOf = asking(scenario)
   const callOne = (call: Call) =>
     Effect.gen(function* () {
-      const text = yield* Effect.try({
-        try: () => callBare(tools, call),
-        catch: (cause) => new Error("call failed", { cause })
-      })
+      const text = yield* textOf(call)
       return { role: "tool", callId: call.callId, text }
     })
   const loop = (work: Scenario) =>

@@ -3,17 +3,13 @@
  * (`fnUntraced`, no typed failure of the model, one call without a fiber). No limit is measured against it.
  */
 import * as Effect from "effect/Effect"
-import { bareTools, callBare } from "./bareLoop.js"
-import { type Call, collect } from "./effectLoop.js"
+import { asking, type Call, collect } from "./effectLoop.js"
 import { type Contender, type Scenario, ScenarioModel } from "./scenario.js"
 
 export const leanEffectLoop = (scenario: Scenario): Contender => {
-  const tools = bareTools(scenario.tools)
+  const textOf = asking(scenario)
   const callOne = Effect.fnUntraced(function* (call: Call) {
-    const text = yield* Effect.try({
-      try: () => callBare(tools, call),
-      catch: (cause) => new Error("call failed", { cause })
-    })
+    const text = yield* textOf(call)
     return { role: "tool", callId: call.callId, text }
   })
   const loop = Effect.fnUntraced(function* (work: Scenario) {

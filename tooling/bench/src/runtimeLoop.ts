@@ -13,7 +13,7 @@ import {
 } from "@toolwright/runtime-contract"
 import { MemoryThreadStore } from "@toolwright/runtime-contract/memory"
 import * as Effect from "effect/Effect"
-import { answer, argsSchema, type Contender, type Scenario, ScenarioModel, toolId } from "./scenario.js"
+import { answers, argsSchema, type Contender, type Scenario, ScenarioModel, toolId } from "./scenario.js"
 
 /** A model of its own for each run, as each run has its own place in the script. */
 class PerRun implements LlmExecutor.LlmExecutor {
@@ -43,7 +43,7 @@ export const runtimeLoop = (scenario: Scenario, gate: PermissionGate.PermissionG
       description: "Tells how many dry days are coming",
       args: argsSchema,
       recovery: "ReplaySafe",
-      call: answer
+      call: answers[scenario.answers]
     })
   )
   const snapshot = ExecutableAgentSnapshot.builder("bench")

@@ -1,6 +1,7 @@
 /**
- * One sample in a process of its own:  node dist/sample.js CONTENDER KIND STEPS PARALLEL TOOLS RUNS
- * Prints one line of JSON: CPU and wall microseconds for all runs together, peak memory, memory still held afterwards.
+ * One sample in a process of its own:  node dist/sample.js CONTENDER KIND ANSWERS STEPS PARALLEL TOOLS RUNS
+ * Prints one line of JSON: CPU and wall microseconds for all runs of a round together, peak memory, memory still held
+ * afterwards.
  */
 import { bareLoop } from "./bareLoop.js"
 import { effectLoop } from "./effectLoop.js"
@@ -22,12 +23,13 @@ const contenders: Readonly<Record<string, (scenario: Scenario) => Contender>> = 
   runtime: runtimeLoop
 }
 
-const [name = "", kind = "", ...numbers] = process.argv.slice(2)
+const [name = "", kind = "", answers = "", ...numbers] = process.argv.slice(2)
 const [steps = 1, parallel = 1, tools = 1, runs = 1] = numbers.map(Number)
-const scenario: Scenario = { steps, parallel, tools }
 const make = contenders[name]
 if (make === undefined || (kind !== "serial" && kind !== "history" && kind !== "concurrent"))
   throw new Error(`no contender ${name} or kind ${kind}`)
+if (answers !== "now" && answers !== "later") throw new Error(`tools answer now or later, not ${answers}`)
+const scenario: Scenario = { steps, parallel, tools, answers }
 const contender = make(scenario)
 
 const serial = async (count: number): Promise<void> => {
@@ -57,9 +59,14 @@ const settled = process.cpuUsage()
 do await measured(kind !== "concurrent" ? Math.max(1, Math.ceil(runs / 4)) : runs)
 while (process.cpuUsage(settled).user < 2_500_000)
 
+// As many rounds as fill a second, so that what the collector does now and then is in the figure with its share.
 const cpu = process.cpuUsage()
 const wall = process.hrtime.bigint()
-await measured(runs)
+let rounds = 0
+do {
+  await measured(runs)
+  rounds++
+} while (process.cpuUsage(cpu).user < 1_000_000)
 const elapsed = Number(process.hrtime.bigint() - wall) / 1_000
 const used = process.cpuUsage(cpu)
 
@@ -69,8 +76,8 @@ const before = process.memoryUsage().heapUsed
 await measured(runs)
 collectGarbage()
 const sample: Sample = {
-  cpu: used.user + used.system,
-  wall: elapsed,
+  cpu: (used.user + used.system) / rounds,
+  wall: elapsed / rounds,
   peakKiB: process.resourceUsage().maxRSS,
   retainedKiB: Math.round((process.memoryUsage().heapUsed - before) / 1024)
 }

@@ -12,6 +12,8 @@ export interface Scenario {
   readonly parallel: number
   /** Tools that the model can see. */
   readonly tools: number
+  /** Whether a tool is a plain function, or an async one: only calls that are waited for can be under way together. */
+  readonly answers: "now" | "later"
 }
 
 /** What is measured: runs one after another on fresh threads, or all at once. */
@@ -28,8 +30,18 @@ export const argsSchema = Type.Object({
 
 export const toolId = (index: number): string => `tool_${index}`
 
-export const answer = (args: { readonly city: string; readonly days: number }): string =>
-  `${args.days} dry days in ${args.city}`
+export interface Args {
+  readonly city: string
+  readonly days: number
+}
+
+const answer = (args: Args): string => `${args.days} dry days in ${args.city}`
+
+export const answers = {
+  now: answer,
+  // oxlint-disable-next-line require-await -- what a tool is whose answer takes a while
+  later: async (args: Args): Promise<string> => answer(args)
+}
 
 /** Tools that are called, however many are visible: what the others cost is what the rows of visible tools show. */
 const called = 10

@@ -21,7 +21,7 @@ import {
   unstarted,
   withCalls
 } from "../ToolBatch.js"
-import { idOf } from "../ToolOperation.js"
+import { operationPrefix } from "./operationIds.js"
 
 /** `undefined` when none is broken. */
 export const brokenRule = (head: ThreadHead, commit: ThreadCommit): string | undefined =>
@@ -110,14 +110,13 @@ const brokenBatchRule = (head: ThreadHead, commit: ThreadCommit): string | undef
   if (batch._tag === "Open") {
     if (head.batch !== undefined) return "a batch opens when the one before it is published"
     if (batch.calls.length === 0 || batch.step !== commit.step) return "a batch has calls and the step of its commit"
+    const prefix = operationPrefix(commit.runId, commit.step)
     for (let position = 0; position < batch.calls.length; position++) {
       const call = batch.calls[position]
-      if (call !== undefined && !opensWell(commit, { position, call }))
+      if (call !== undefined && !opensWell(prefix, { position, call }))
         return `call ${call.operationId} may not open so`
     }
-    const isOnce =
-      batch.calls.length === 1 || new Set(batch.calls.map((call) => call.callId)).size === batch.calls.length
-    return isOnce ? undefined : "a call id is used once in its batch"
+    return isEachIdOnce(batch.calls) ? undefined : "a call id is used once in its batch"
   }
   const before = head.batch
   if (before === undefined) return "only an open batch changes"
@@ -154,11 +153,21 @@ const isPublishableWith = (before: ToolBatch, changed: ReadonlyArray<BatchCall>)
   return open === 0
 }
 
+const isEachIdOnce = (calls: ReadonlyArray<BatchCall>): boolean => {
+  if (calls.length === 1) return true
+  const ids = new Set<string>()
+  for (let index = 0; index < calls.length; index++) ids.add(calls[index]?.callId ?? "")
+  return ids.size === calls.length
+}
+
 const opensWell = (
-  commit: ThreadCommit,
+  prefix: string,
   { position, call }: { readonly position: number; readonly call: BatchCall }
 ): boolean => {
-  if (call.position !== position || call.operationId !== idOf(commit.runId, commit.step, position)) return false
+  const { operationId } = call
+  // Compared in parts: the whole id of each call would be put together only for this.
+  const isNamed = operationId.startsWith(prefix) && operationId.slice(prefix.length) === String(position)
+  if (call.position !== position || !isNamed) return false
   if (call.proposal !== 0 || !isSound(call)) return false
   return call.phase._tag === "Requested" || maySucceed(unstarted(call), call)
 }

@@ -16,6 +16,8 @@ export interface ReadArguments {
   readonly ok: true
   readonly value: JsonObject
   readonly notes: ReadonlyArray<ArgumentNote>
+  /** The canonical text of `value`, where it is what came. */
+  readonly canonical: string | undefined
 }
 
 export const readArguments = (
@@ -28,19 +30,20 @@ export const readArguments = (
   const issue = compiled.tooMuch(read)
   if (issue !== undefined) return { ok: false, issues: [issue] }
   let notes = noNotes
+  let hasChanged: boolean | undefined
   if (lossless) {
     const taken: Array<ArgumentNote> = []
-    compiled.lossless()?.(value, { place: undefined, notes: taken })
+    hasChanged = compiled.lossless()?.(value, { place: undefined, notes: taken })
     if (taken.length > 0) notes = Object.freeze(taken)
-  } else compiled.normalize?.(value)
+  } else hasChanged = compiled.normalize?.(value)
   if (!compiled.validate(value)) return { ok: false, issues: compiled.explain(value) }
   freeze(value)
-  return { ok: true, value, notes }
+  return { ok: true, value, notes, canonical: hasChanged === true ? undefined : read.canonical }
 }
 
 const noNotes: ReadonlyArray<ArgumentNote> = Object.freeze([])
 
-const nothing = (): ParsedJson => ({ ok: true, value: {}, depth: 1, values: 0 })
+const nothing = (): ParsedJson => ({ ok: true, value: {}, depth: 1, values: 0, canonical: "{}" })
 
 const readText = (text: string): ParsedJson | RefusedJson => {
   if (text.charCodeAt(0) === 0x7b) return strictJson(text)
@@ -53,7 +56,7 @@ const readValue = (raw: unknown): ParsedJson | RefusedJson => {
   const copy = copyJson(raw)
   if (!copy.ok) return copy
   const { value, depth, values } = copy
-  if (isFresh(value)) return { ok: true, value, depth, values }
+  if (isFresh(value)) return { ok: true, value, depth, values, canonical: undefined }
   return { ok: false, issues: [{ pointer: "", expected: "a JSON object at the root", received: describeValue(value) }] }
 }
 

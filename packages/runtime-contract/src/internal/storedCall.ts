@@ -2,14 +2,11 @@
  * What must hold of calls that are stored, without knowing how they came to be so: for stores, and for whoever reads
  * them back. Part of the kernel: `ToolBatch` gives these functions their public names.
  */
-import { digest, type JsonObject } from "../Json.js"
 import { equals } from "../ToolConcurrency.js"
 import type { BatchCall, CallPhase, ToolBatch } from "../ToolBatch.js"
 import { idOf } from "../ToolOperation.js"
+import { digestOf } from "./argumentsDigest.js"
 import { isAnswered, isHandedOut, isUndecided } from "./waits.js"
-
-/** The digest of a call's arguments: SHA-256 (64 hex digits) over their canonical JSON. */
-export const digestOf = (args: JsonObject): string => digest("toolwright/arguments/1", args)
 
 /**
  * May `after` be stored where `before` was? What a store can check without knowing the events in between: who the call

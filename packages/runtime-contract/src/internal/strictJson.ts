@@ -19,6 +19,8 @@ export interface ParsedJson {
   readonly value: FreshObject
   readonly depth: number
   readonly values: number
+  /** The text, where it is known to be the canonical one of `value`. */
+  readonly canonical: string | undefined
 }
 
 export interface RefusedJson {
@@ -35,12 +37,14 @@ export const strictJson = (text: string): ParsedJson | RefusedJson => {
   }
   if (!isFresh(value)) return refused(scanJson(text) ?? rootIssue)
   keys = items = deepest = 0
+  isOrdered = isBare = true
   const plain = measure(value, 1)
   if (!plain || colonsOf(text) !== keys) {
     const problem = scanJson(text)
     if (problem !== undefined) return refused(problem)
+    isBare = false
   }
-  return { ok: true, value, depth: deepest, values: keys + items }
+  return { ok: true, value, depth: deepest, values: keys + items, canonical: isOrdered && isBare ? text : undefined }
 }
 
 export const isFresh = (value: Fresh): value is FreshObject =>
@@ -54,6 +58,10 @@ const refused = (issue: ArgumentIssue): RefusedJson => ({ ok: false, issues: [is
 let keys = 0
 let items = 0
 let deepest = 0
+/** The keys of each object stand in canonical order, in the value and so in the text. */
+let isOrdered = true
+/** The text has no white space, no escape and no number that may be written otherwise. */
+let isBare = true
 
 /** Tallies keys, values and depth and turns -0 into 0. False when the exact scanner has to look. */
 const measure = (node: FreshObject | Array<Fresh>, depth: number): boolean => {
@@ -70,8 +78,12 @@ const measure = (node: FreshObject | Array<Fresh>, depth: number): boolean => {
     }
     return true
   }
+  let last = ""
   for (const key in node) {
     keys++
+    // Keys that look like an index come first in the value, wherever they stand in the text.
+    if (key < last || key.charCodeAt(0) <= 0x39) isOrdered = false
+    last = key
     const item = node[key]
     if (typeof item === "object") {
       if (item !== null && !measure(item, depth + 1)) return false
@@ -91,6 +103,7 @@ const colonsOf = (text: string): number => {
   if (!text.isWellFormed()) return -1
   const escapes = text.includes("\\")
   if (escapes && escapedSurrogate.test(text)) return -1
+  if (escapes) isBare = false
   let colons = 0
   let digits = 0
   for (let at = 0; at < text.length; at++) {
@@ -102,6 +115,9 @@ const colonsOf = (text: string): number => {
     } else if (code >= 0x30 && code <= 0x39) {
       if (++digits > 15) return -1
     } else {
+      // A fraction, an exponent, a minus that may stand before 0; and what is not in a canonical text at all.
+      if (code < 0x2c || code === 0x2d || code === 0x2e || code === 0x45 || (code === 0x65 && digits > 0))
+        isBare = false
       digits = 0
       if (code === 0x3a) colons++
     }

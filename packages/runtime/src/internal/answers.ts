@@ -16,7 +16,7 @@ import {
   ToolRendering
 } from "@toolwright/runtime-contract"
 import type { ActiveRun } from "./activeRun.js"
-import { digestOf, parseArguments } from "./arguments.js"
+import { parseArguments } from "./arguments.js"
 import { BatchChanges, dispositionOf, move } from "./batchChanges.js"
 import { commit } from "./committing.js"
 import { applyDecision } from "./deciding.js"
@@ -198,7 +198,7 @@ function* edit(
   const { installed } = found.entry
   const parsed = parseArguments(installed.descriptor, { raw: decision.arguments, mode: "strict" })
   if (!parsed.ok) return refuse(parsed.text)
-  const digest = digestOf(parsed.arguments)
+  const { digest } = parsed
   const entry: Entry = { installed, arguments: parsed.arguments, digest }
   const proposal = { arguments: parsed.arguments, digest, claim: claimOf(installed, parsed.arguments) }
   const event: ToolBatch.CallEvent = { _tag: "Edit", ticketId: ticket.id, ...proposal }

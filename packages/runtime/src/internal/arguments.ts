@@ -6,15 +6,18 @@
  */
 import { type Json, type RawTool, ToolArgs, ToolBatch } from "@toolwright/runtime-contract"
 
-export const { digestOf } = ToolBatch
-
 export const noArguments: Json.JsonObject = Object.freeze({})
 
 /** The digest of `{}`: that of every call whose arguments were refused. */
-export const emptyDigest = digestOf(noArguments)
+export const emptyDigest = ToolBatch.digestOf(noArguments)
 
 export type Parsed =
-  | { readonly ok: true; readonly arguments: ToolArgs.ParsedArguments; readonly coerced: ReadonlyArray<string> }
+  | {
+      readonly ok: true
+      readonly arguments: ToolArgs.ParsedArguments
+      readonly digest: string
+      readonly coerced: ReadonlyArray<string>
+    }
   | { readonly ok: false; readonly text: string }
 
 const nothing: ReadonlyArray<string> = Object.freeze([])
@@ -26,5 +29,5 @@ export const parseArguments = (
   const parsed = ToolArgs.parseToolArgs(spec, raw, { arguments: mode })
   if (!parsed.ok) return { ok: false, text: parsed.error.message }
   const coerced = parsed.notes.length === 0 ? nothing : parsed.notes.map((note) => note.pointer)
-  return { ok: true, arguments: parsed.value, coerced }
+  return { ok: true, arguments: parsed.value, digest: parsed.digest, coerced }
 }

@@ -30,6 +30,7 @@ import type { RunError } from "../RunError.js"
 import type { RunOutcome } from "../RunOutcome.js"
 import type { RuntimeTracer } from "../RuntimeTracer.js"
 import type { ActiveRun } from "./activeRun.js"
+import type { Admission } from "./admission.js"
 import type { Delegated } from "./delegations.js"
 import type { DeadlineSet } from "./deadlines.js"
 import type { PluginEnvironment } from "./pluginEnvironment.js"
@@ -99,6 +100,7 @@ export interface Engine {
   readonly domains: Readonly<Record<string, OptionDomain.DomainResolver>>
   /** Runs that are driven here, by thread. */
   readonly active: Map<string, ActiveRun>
+  readonly admission: Admission
   /** Listeners of threads, present or future. */
   readonly watchers: Map<string, Set<EventListener>>
   /** Claims of abandoned calls that may still be running, by thread. */

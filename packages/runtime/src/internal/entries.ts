@@ -7,7 +7,7 @@
  */
 import type { ToolArgs, ToolBatch } from "@toolwright/runtime-contract"
 import type { ActiveRun } from "./activeRun.js"
-import { digestOf, parseArguments } from "./arguments.js"
+import { parseArguments } from "./arguments.js"
 import type { Installed, Refusal } from "./snapshotPlan.js"
 
 export interface Entry {
@@ -28,7 +28,7 @@ export const entryOf = (run: ActiveRun, call: ToolBatch.BatchCall): EntryFound =
   if (!resolved.ok) return resolved
   const { installed } = resolved
   const parsed = parseArguments(installed.descriptor, { raw: call.arguments, mode: "strict" })
-  const isSame = parsed.ok && digestOf(parsed.arguments) === call.digest
+  const isSame = parsed.ok && parsed.digest === call.digest
   if (!isSame)
     return {
       ok: false,

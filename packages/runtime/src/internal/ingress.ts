@@ -17,7 +17,7 @@ import {
   ToolRecovery
 } from "@toolwright/runtime-contract"
 import type { ActiveRun } from "./activeRun.js"
-import { digestOf, emptyDigest, noArguments, parseArguments } from "./arguments.js"
+import { emptyDigest, noArguments, parseArguments } from "./arguments.js"
 import type { Entry } from "./entries.js"
 import { countInvalid, keepStreak } from "./invalidStreak.js"
 import { claimOf, type Installed, type Refusal } from "./snapshotPlan.js"
@@ -93,7 +93,7 @@ const propose = (run: ActiveRun, given: Given): Proposal => {
   const { installed } = resolved
   const parsed = parseArguments(installed.descriptor, { raw: part.arguments, mode: snapshot.arguments })
   if (!parsed.ok) return invalid(run, given, { installed, text: parsed.text })
-  const digest = digestOf(parsed.arguments)
+  const { digest } = parsed
   if (run.ledger.streak !== undefined) keepStreak(run.ledger, `${part.toolId}\n${digest}`)
   const call = requestedCall(run, given, {
     arguments: parsed.arguments,
@@ -161,15 +161,13 @@ const callIdFor = (
   const used = run.usedCallIds()
   const own = given.given === undefined ? "" : given.given.toWellFormed()
   const before = used.size
-  if (notBlank.test(own) && used.add(own).size > before) return own
+  if (own.trim() !== "" && used.add(own).size > before) return own
   const base = `call_${given.step}_${given.position}`
   let callId = base
   for (let count = 2; used.has(callId); count++) callId = `${base}_${count}`
   used.add(callId)
   return callId
 }
-
-const notBlank = /\S/
 
 const toolIdOf = (part: RequestedCall): string => {
   const clean = part.toolId.toWellFormed()

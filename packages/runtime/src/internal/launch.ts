@@ -34,7 +34,7 @@ export const launch = (engine: Engine, { threadId, job, listeners }: Launching):
   if (job._tag === "Start") run.startsAs = job.given.runId
   engine.active.set(threadId, run)
   hold()
-  queueMicrotask(() => begin(run, job))
+  engine.admission.admit(() => begin(run, job))
   return run
 }
 
@@ -57,6 +57,7 @@ const begin = (run: ActiveRun, job: Job): void => {
 const finish = (run: ActiveRun, end: DriveEnd): void => {
   const { engine, threadId } = run
   letGo()
+  engine.admission.leave()
   if (engine.active.get(threadId) === run) engine.active.delete(threadId)
   if (run.fold.disposition?._tag === "Ended") engine.ownPolicies.delete(run.runId)
   run.finish(end)

@@ -15,13 +15,12 @@ export const readOutput = (callId: string, value: unknown): ToolOutput.ToolOutpu
   if (!Array.isArray(content) || typeof isError !== "boolean") return undefined
   const blocks = readContent(content)
   if (blocks === undefined) return undefined
-  if (blocks.length === 0) blocks.push(noContent)
   const commands = state === undefined ? none : readCommands(state)
   if (commands === undefined) return undefined
   if (data !== undefined && !isJson(data, 0)) return undefined
   const read: Mutable<ToolOutput.ToolOutput> = {
     callId,
-    content: Object.freeze(blocks.slice()),
+    content: blocks.length === 0 ? noBlocks : Object.freeze(blocks),
     isError,
     state: commands
   }
@@ -35,18 +34,23 @@ type Mutable<A> = { -readonly [K in keyof A]: A[K] }
 /** Plain, frozen, well-formed blocks; `undefined` for anything else. */
 export const readContent = (content: unknown): Array<Message.ContentBlock> | undefined => {
   if (!Array.isArray(content)) return undefined
+  // One is the rule, and an array that is pushed to has room for sixteen more.
+  const only = content.length === 1 ? readBlock(content[0]) : undefined
+  if (only !== undefined) return [only]
   const blocks: Array<Message.ContentBlock> = []
   for (let index = 0; index < content.length; index++) {
     const read = readBlock(content[index])
     if (read === undefined) return undefined
     blocks.push(read)
   }
-  return blocks
+  return blocks.slice()
 }
 
 const none: ReadonlyArray<StateKey.StateCommand> = Object.freeze([])
 
 const noContent: Message.TextBlock = Object.freeze({ type: "text", text: "(no output)" })
+
+const noBlocks: ReadonlyArray<Message.ContentBlock> = Object.freeze([noContent])
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null

@@ -4,6 +4,7 @@
  * Guarantees: fails with `RuntimeDefinitionError`, naming the option, before anything is started; without a gate there is
  * no runtime (P1).
  */
+import { Admission } from "./admission.js"
 import {
   CrashPoint,
   ExecutableAgentSnapshot,
@@ -74,6 +75,7 @@ export const resolveOptions = (options: RuntimeOptions, services: Services): Eng
     spill: options.spill,
     domains: options.domains ?? {},
     active: new Map(),
+    admission: new Admission(),
     watchers: new Map(),
     held: new Map(),
     late: new Map(),
