@@ -54,7 +54,7 @@ const parallel = (count: number, runs: number): Row => ({
 
 const tools = (count: number): Row => ({
   name: `${count} visible tools`,
-  kind: "serial",
+  kind: "history",
   answers: "now",
   steps: 100,
   parallel: 1,
