@@ -27,7 +27,12 @@ const median = (numbers: ReadonlyArray<number>): number => {
 const isSample = (value: unknown): value is Sample => typeof value === "object" && value !== null && "cpu" in value
 
 const sampleOf = (contender: ContenderName, row: Row): Sample => {
-  const args = [contender, row.kind, row.answers, ...[row.steps, row.parallel, row.tools, row.runs].map(String)]
+  const args = [
+    contender,
+    row.kind,
+    row.answers,
+    ...[row.steps, row.parallel, row.tools, row.registered, row.runs].map(String)
+  ]
   const printed = execFileSync(process.execPath, ["--expose-gc", join(here, "sample.js"), ...args], {
     encoding: "utf8"
   })

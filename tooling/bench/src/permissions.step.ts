@@ -8,7 +8,7 @@ import { GateOutcome, type PermissionGate as Gates } from "@toolwright/runtime-c
 import { runtimeLoop } from "./runtimeLoop.js"
 import { type Contender, type Scenario, toolId } from "./scenario.js"
 
-const scenario: Scenario = { steps: 100, parallel: 1, tools: 10, answers: "now" }
+const scenario: Scenario = { steps: 100, parallel: 1, tools: 10, registered: 10, answers: "now" }
 const runs = 60
 
 const yes: Gates.PermissionGate = { id: "yes", decide: () => GateOutcome.allow }

@@ -12,6 +12,7 @@ export interface Row {
   readonly steps: number
   readonly parallel: number
   readonly tools: number
+  readonly registered: number
   readonly runs: number
   /** What the figure is divided by. */
   readonly units: number
@@ -35,6 +36,7 @@ const steps = (count: number, runs: number): Row => ({
   steps: count,
   parallel: 1,
   tools: 10,
+  registered: 10,
   runs,
   units: (count + 1) * runs,
   unit: "step"
@@ -47,6 +49,7 @@ const parallel = (count: number, runs: number): Row => ({
   steps: 20,
   parallel: count,
   tools: 10,
+  registered: 10,
   runs,
   units: 20 * count * runs,
   unit: "call"
@@ -59,6 +62,7 @@ const tools = (count: number): Row => ({
   steps: 100,
   parallel: 1,
   tools: count,
+  registered: 1_000,
   runs: 100,
   units: 101 * 100,
   unit: "step"
@@ -83,6 +87,7 @@ export const rows: ReadonlyArray<Row> = [
     steps: 2,
     parallel: 1,
     tools: 10,
+    registered: 10,
     runs: 1000,
     units: 1000,
     unit: "run"

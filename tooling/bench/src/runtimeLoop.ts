@@ -37,7 +37,7 @@ class PerRun implements LlmExecutor.LlmExecutor {
 const allowsTools = Permissions.PermissionGate.make({ allow: ["tool_*"] })
 
 export const runtimeLoop = (scenario: Scenario, gate: PermissionGate.PermissionGate = allowsTools): Contender => {
-  const tools = Array.from({ length: scenario.tools }, (_, index) =>
+  const tools = Array.from({ length: scenario.registered }, (_, index) =>
     Tool.make({
       id: toolId(index),
       description: "Tells how many dry days are coming",
@@ -49,7 +49,7 @@ export const runtimeLoop = (scenario: Scenario, gate: PermissionGate.PermissionG
   const snapshot = ExecutableAgentSnapshot.builder("bench")
     .instructions("Answer.")
     .model({ provider: "bench", model: "scenario" })
-    .tools(tools.map((tool) => ToolDescriptor.forTool(tool, "bench")))
+    .tools(tools.slice(0, scenario.tools).map((tool) => ToolDescriptor.forTool(tool, "bench")))
     .limits({ maxSteps: scenario.steps + 2, width: 256, maxCallsPerStep: 256 })
     .build()
   const store = new MemoryThreadStore()

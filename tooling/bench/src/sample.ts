@@ -1,5 +1,5 @@
 /**
- * One sample in a process of its own:  node dist/sample.js CONTENDER KIND ANSWERS STEPS PARALLEL TOOLS RUNS
+ * One sample in a process of its own:  node dist/sample.js CONTENDER KIND ANSWERS STEPS PARALLEL TOOLS REGISTERED RUNS
  * Prints one line of JSON: CPU and wall microseconds for all runs of a round together, peak memory, memory still held
  * afterwards.
  */
@@ -24,12 +24,12 @@ const contenders: Readonly<Record<string, (scenario: Scenario) => Contender>> = 
 }
 
 const [name = "", kind = "", answers = "", ...numbers] = process.argv.slice(2)
-const [steps = 1, parallel = 1, tools = 1, runs = 1] = numbers.map(Number)
+const [steps = 1, parallel = 1, tools = 1, registered = 1, runs = 1] = numbers.map(Number)
 const make = contenders[name]
 if (make === undefined || (kind !== "serial" && kind !== "history" && kind !== "concurrent"))
   throw new Error(`no contender ${name} or kind ${kind}`)
 if (answers !== "now" && answers !== "later") throw new Error(`tools answer now or later, not ${answers}`)
-const scenario: Scenario = { steps, parallel, tools, answers }
+const scenario: Scenario = { steps, parallel, tools, registered, answers }
 const contender = make(scenario)
 
 const serial = async (count: number): Promise<void> => {

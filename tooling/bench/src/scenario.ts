@@ -12,6 +12,8 @@ export interface Scenario {
   readonly parallel: number
   /** Tools that the model can see. */
   readonly tools: number
+  /** Tools that are there, these among them: what lies in memory is not what a step looks at. */
+  readonly registered: number
   /** Whether a tool is a plain function, or an async one: only calls that are waited for can be under way together. */
   readonly answers: "now" | "later"
 }
