@@ -20,8 +20,10 @@ export interface CommandOptions {
 const mostThreads = 30
 
 export const listThreads = async ({ screen, threads }: Pick<CommandOptions, "screen" | "threads">): Promise<void> => {
-  const known = await threads.list()
-  if (known.length === 0) return screen.note("There is no thread yet.")
+  const { damaged, known } = await threads.survey()
+  for (const id of damaged.map(shortId))
+    screen.item(id, { ink: "red", text: `cannot be read; --audit ${id} says where and why` })
+  if (known.length === 0 && damaged.length === 0) return screen.note("There is no thread yet.")
   for (const { view, updatedAt } of known.slice(0, mostThreads)) {
     const when = new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ")
     const text = `${when}  ${standing(view)}  “${ApprovalText.showLine(requestOf(view))}”`

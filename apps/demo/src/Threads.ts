@@ -21,15 +21,27 @@ export class Threads {
     this.#store = store
   }
 
-  /** The newest first. */
+  /** Those that can be read, the newest first. */
   async list(): Promise<ReadonlyArray<KnownThread>> {
-    const summaries = (await ask(this.#store.list({ limit: 1_000 }))).filter(isTalk)
-    const known = await Promise.all(
-      summaries.map(async ({ threadId, updatedAt }) => ({ view: await this.view(threadId), updatedAt }))
-    )
-    return known
-      .flatMap(({ view, updatedAt }) => (view === undefined ? [] : [{ view, updatedAt }]))
-      .toSorted((left, right) => right.updatedAt - left.updatedAt)
+    return (await this.survey()).known
+  }
+
+  /** All of them: one that is damaged hides no other. */
+  async survey(): Promise<{
+    readonly known: ReadonlyArray<KnownThread>
+    /** Ids of those that cannot be read. */
+    readonly damaged: ReadonlyArray<string>
+  }> {
+    const known: Array<KnownThread> = []
+    const damaged: Array<string> = []
+    for (const { threadId, updatedAt } of (await ask(this.#store.list({ limit: 1_000 }))).filter(isTalk)) {
+      const read = await ask(Effect.result(this.#store.load(threadId)))
+      if (read._tag === "Success") {
+        if (read.success !== undefined) known.push({ view: read.success, updatedAt })
+      } else if (read.failure.reason._tag === "Unreadable") damaged.push(threadId)
+      else throw read.failure
+    }
+    return { known: known.toSorted((left, right) => right.updatedAt - left.updatedAt), damaged }
   }
 
   /** The id that begins so. Throws `CommandLineError`. */

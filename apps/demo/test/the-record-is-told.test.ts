@@ -126,6 +126,24 @@ describe("the record of a thread", () => {
     expect(code).toBe(1)
   })
 
+  it("[D2] tells of a damaged last record, and shows and lists the other threads all the same", async () => {
+    await demo(["note: my password is x"]).finished
+    await demo(["1 + 1"]).finished
+    const connection = SqliteDriver.installed().open(join(folder, "threads.db"))
+    connection.exec(
+      "UPDATE thread_commit SET record = record || ' ' WHERE key = (SELECT max(key) FROM thread_commit WHERE thread = 1)"
+    )
+    connection.close()
+    const audit = await demo(["--audit"]).finished
+    expect(audit.out).toMatch(/UNREADABLE: [^]*the\stext\sdiffers\sfrom\sits\schecksum/)
+    expect(audit.out).toContain("asked: “1 + 1”")
+    expect(audit.code).toBe(1)
+    const listed = await demo(["--threads"]).finished
+    expect(listed.out).toMatch(/(\w{8}) {2}cannot be read; --audit \1 says where and why/)
+    expect(listed.out).toContain("“1 + 1”")
+    expect(listed.code).toBe(0)
+  })
+
   it("[D2] is chained: a decision that was changed together with its checksum is told with its facts", async () => {
     await demo(["note: my password is x"]).finished
     bend('"outcome":"Block"', '"outcome":"Allow"', { mends: true })

@@ -165,7 +165,13 @@ export interface ThreadSummary {
   readonly revision: number
   readonly runId: string | undefined
   readonly disposition: RunDisposition | undefined
+  /** Milliseconds since the epoch; 0 where it cannot be read. */
   readonly updatedAt: number
+  /**
+   * Where and why the thread's last record cannot be read: its other fields may be missing then. One damaged thread
+   * hides no other. Whether the rest of a thread can be read, `load` tells.
+   */
+  readonly damage?: string
 }
 
 export interface ListRequest {

@@ -201,6 +201,29 @@ describe("a database that is changed while it is open", () => {
   })
 })
 
+describe("a thread whose last record is damaged", () => {
+  it.each([
+    ["a byte was changed", "UPDATE thread_commit SET record = record || ' ' WHERE thread = 1", "the text differs"],
+    ["its rows are gone", "DELETE FROM thread_commit WHERE thread = 1", "the row is missing"]
+  ])("[R11] hides no other thread in a list when %s, and stands there with its place", async (_, change, says) => {
+    const store = await world.open()
+    for (const threadId of ["a", "b"]) {
+      await Effect.runPromise(store.claim({ threadId, owner: "one", ttl: 60_000 }))
+      await Effect.runPromise(store.commit(starting(ownerOf(threadId))))
+    }
+    const other = world.connect()
+    other.exec(change)
+    other.close()
+    const again = await world.open()
+    const [first, second] = await Effect.runPromise(again.list({}))
+    expect(first).toMatchObject({ threadId: "a", disposition: undefined, runId: undefined, updatedAt: 0 })
+    expect(first?.damage).toMatch(/^thread_commit a\b/)
+    expect(first?.damage).toContain(says)
+    expect(second).toMatchObject({ threadId: "b", disposition: { _tag: "Running" } })
+    expect(second?.damage).toBe(undefined)
+  })
+})
+
 describe("a file that is moved away while it is open", () => {
   it.each([
     ["removed", (path: string) => fs.rmSync(path)],

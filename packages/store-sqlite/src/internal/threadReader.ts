@@ -6,7 +6,8 @@
  * Does not write.
  */
 import { type Json, type ResumeTicket, RunEvent, type ThreadStore } from "@toolwright/runtime-contract"
-import { decodeSignal } from "@toolwright/runtime-contract/records"
+import { decodeSignal, RecordUnreadable } from "@toolwright/runtime-contract/records"
+import type { SummaryRow } from "./headTable.js"
 import type { KnownThread } from "./knownThread.js"
 import type { KnownThreads } from "./knownThreads.js"
 import { checkedText, numberIn, UnreadableRecord } from "./storedRecord.js"
@@ -87,13 +88,23 @@ export class ThreadReader {
     const limit = Math.min(request.limit ?? 50, 1_000)
     return this.#tables.queries
       .list({ after: request.after, disposition: request.disposition, system: request.system === true, limit })
-      .map((thread) => {
-        const row = this.#tables.commits.last(thread.key)
-        if (row === undefined)
-          throw new UnreadableRecord(`thread_commit ${thread.threadId}`, { expected: "the row is missing" })
-        const { runId, disposition, at } = commitIn(this.#tables, row, thread.threadId)
-        return { threadId: thread.threadId, revision: numberIn(row, "revision"), runId, disposition, updatedAt: at }
-      })
+      .map((thread) => this.#summaryOf(thread))
+  }
+
+  /** A damaged thread hides no other: what is wrong with it stands in its place. */
+  #summaryOf({ key, threadId }: SummaryRow): ThreadStore.ThreadSummary {
+    const unread = { threadId, revision: 0, runId: undefined, disposition: undefined, updatedAt: 0 }
+    const row = this.#tables.commits.last(key)
+    if (row === undefined) return { ...unread, damage: `thread_commit ${threadId}: the row is missing` }
+    const revision = numberIn(row, "revision")
+    try {
+      const { runId, disposition, at } = commitIn(this.#tables, row, threadId)
+      return { threadId, revision, runId, disposition, updatedAt: at }
+    } catch (error) {
+      if (error instanceof UnreadableRecord || error instanceof RecordUnreadable)
+        return { ...unread, revision, damage: error.message }
+      throw error
+    }
   }
 
   shared(): { readonly revision: number; readonly state: ReadonlyMap<string, Json.Json> } {
