@@ -5,6 +5,7 @@
  * end. A stream that ends without `finish` is a broken turn, and none of its calls run.
  * Does not retry, fall back or project schemas: policies live around the port.
  */
+/// <reference lib="es2024.string" />
 import * as Data from "effect/Data"
 import type { Json, JsonObject } from "./Json.js"
 import type { AssistantPart, ContentBlock, StopReason } from "./Message.js"
@@ -109,6 +110,26 @@ export type LlmErrorReason =
   | "provider"
   | "aborted"
 
+const known: Readonly<Record<LlmErrorReason, true>> = {
+  bindingRejected: true,
+  invalidRequest: true,
+  unauthorized: true,
+  forbidden: true,
+  modelNotFound: true,
+  usageLimit: true,
+  contextOverflow: true,
+  contentFiltered: true,
+  rateLimited: true,
+  overloaded: true,
+  timeout: true,
+  network: true,
+  malformedResponse: true,
+  provider: true,
+  aborted: true
+}
+
+const reasons: ReadonlySet<unknown> = new Set(Object.keys(known))
+
 const retryable: ReadonlySet<LlmErrorReason> = new Set(["rateLimited", "overloaded", "timeout", "network", "provider"])
 
 /** A request that gave no usable turn. `retryAfter` in milliseconds, as the provider asked. */
@@ -126,9 +147,33 @@ export class LlmError extends Data.TaggedError("LlmError")<{
     return this.isRetryable ?? retryable.has(this.reason)
   }
 
+  /**
+   * An `LlmError` is kept; anything else that was thrown or rejected becomes `provider` with its cause, and so does one
+   * whose reason or message is none. Total: never throws.
+   */
   static fromUnknown(thrown: unknown): LlmError {
-    if (thrown instanceof LlmError) return thrown
-    const message = thrown instanceof Error ? thrown.message : "the model failed"
-    return new LlmError({ reason: "provider", message, isRetryable: false, cause: thrown })
+    if (isWhole(thrown)) return thrown
+    return new LlmError({ reason: "provider", message: describe(thrown), isRetryable: false, cause: thrown })
+  }
+}
+
+const isWhole = (thrown: unknown): thrown is LlmError => {
+  try {
+    if (!(thrown instanceof LlmError)) return false
+    const { reason, message }: { readonly reason: unknown; readonly message: unknown } = thrown
+    return typeof message === "string" && message.isWellFormed() && reasons.has(reason)
+  } catch {
+    // What cannot be looked at is not ours.
+    return false
+  }
+}
+
+const describe = (thrown: unknown): string => {
+  try {
+    if (!(thrown instanceof Error)) return "the model failed"
+    const { message }: { readonly message: unknown } = thrown
+    return typeof message === "string" ? message.toWellFormed() : "the model failed"
+  } catch {
+    return "the model failed with an unreadable error"
   }
 }

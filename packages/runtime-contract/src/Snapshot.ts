@@ -7,7 +7,17 @@
  */
 import { deepFreeze, digest, type Json, type JsonObject } from "./Json.js"
 import type { ModelBinding } from "./LlmExecutor.js"
-import { copyJson } from "./internal/plainJson.js"
+import {
+  checkList,
+  copied,
+  isDescriptor,
+  objectOf,
+  oneOf,
+  onlyOf,
+  refuse,
+  show,
+  textOf
+} from "./internal/snapshotChecks.js"
 import * as ToolDescriptor from "./ToolDescriptor.js"
 import { isMode, supports } from "./ToolRecovery.js"
 
@@ -70,38 +80,7 @@ export interface ExecutableAgentSnapshot {
   readonly fingerprint: string
 }
 
-export type SnapshotErrorReason =
-  | "EmptyModel"
-  | "DuplicateTool"
-  | "ForgedIdentity"
-  | "BadLimit"
-  | "BadPlugin"
-  | "BadOutput"
-  | "BadAgentId"
-  | "BadPolicy"
-  | "BadOption"
-  /** JSON would change the value or lose a part of it. */
-  | "NotJson"
-
-/** `build` refused. `place` is the option, `expected` what it takes. */
-export class SnapshotError extends Error {
-  readonly _tag = "SnapshotError"
-  override readonly name = "SnapshotError"
-  readonly reason: SnapshotErrorReason
-  readonly place: string
-  readonly expected: string
-  constructor(failure: {
-    readonly reason: SnapshotErrorReason
-    readonly place: string
-    readonly expected: string
-    readonly received: string
-  }) {
-    super(`${failure.place}: expected ${failure.expected}, got ${failure.received}`)
-    this.reason = failure.reason
-    this.place = failure.place
-    this.expected = failure.expected
-  }
-}
+export { SnapshotError, type SnapshotErrorReason } from "./SnapshotError.js"
 
 /** What a builder holds; each method returns a new builder. */
 type Draft = Omit<ExecutableAgentSnapshot, "fingerprint" | "limits" | "model"> & {
@@ -148,18 +127,25 @@ const builderOf = (draft: Draft): SnapshotBuilder => {
     model: (model) => having({ model }),
     fallback: (binding) => having({ fallbacks: [...draft.fallbacks, binding] }),
     tool: (descriptor) => having({ tools: [...draft.tools, descriptor] }),
-    tools: (descriptors) => having({ tools: [...draft.tools, ...descriptors] }),
+    tools: (descriptors) => {
+      checkList("tools", descriptors)
+      return having({ tools: [...draft.tools, ...descriptors] })
+    },
     plugin: (id, configuration) =>
       having({ plugins: [...draft.plugins, configuration === undefined ? { id } : { id, configuration }] }),
     limits: (limits) => having({ limits: { ...draft.limits, ...limits } }),
     arguments: (mode) => having({ arguments: mode }),
     onIndeterminate: (policy) => having({ onIndeterminate: policy }),
     triggerHints: (on) => having({ triggerHints: on }),
-    output: (schema, options) =>
-      having({ output: { schema: copied("output/schema", schema) as JsonObject, repairs: options?.repairs ?? 2 } }),
+    output: (schema, options) => having({ output: finalAnswer(schema, options ?? {}) }),
     metadata: (metadata) => having({ metadata }),
     build: () => build(draft)
   }
+}
+
+const finalAnswer = (schema: object, options: { readonly repairs?: number }): NonNullable<Draft["output"]> => {
+  onlyOf("output", { value: objectOf("output", options), known: ["repairs"] })
+  return { schema: copied("output/schema", schema) as JsonObject, repairs: options.repairs ?? 2 }
 }
 
 /** The fingerprint of a snapshot's content; a stored snapshot is checked with it. */
@@ -183,7 +169,7 @@ const build = (draft: Draft): ExecutableAgentSnapshot => {
   const { output } = draft
   const content = {
     agentId: draft.agentId,
-    instructions: draft.instructions,
+    instructions: textOf("instructions", draft.instructions),
     model: bindingOf("model", draft.model),
     fallbacks: draft.fallbacks.map((binding, index) => bindingOf(`fallbacks/${index}`, binding)),
     tools: toolsOf(draft.tools),
@@ -193,7 +179,7 @@ const build = (draft: Draft): ExecutableAgentSnapshot => {
     onIndeterminate: oneOf("onIndeterminate", { value: draft.onIndeterminate, choices: ["continue", "end"] }),
     triggerHints: oneOf("triggerHints", { value: draft.triggerHints, choices: [true, false] }),
     ...(output === undefined ? {} : { output: outputOf(output) }),
-    metadata: copied("metadata", draft.metadata)
+    metadata: objectOf("metadata", draft.metadata)
   }
   return deepFreeze({ ...content, fingerprint: fingerprintOf(content) })
 }
@@ -202,12 +188,20 @@ const bindingOf = (place: string, binding: ModelBinding | undefined): ModelBindi
   const isName = (name: unknown): boolean => typeof name === "string" && name.trim() !== ""
   if (binding === undefined || !isName(binding.provider) || !isName(binding.model))
     throw refuse("EmptyModel", { place, expected: "provider and model names", received: show(binding) })
+  onlyOf(place, { value: binding, known: ["provider", "model", "settings"] })
+  if (binding.settings !== undefined) objectOf(`${place}/settings`, binding.settings)
   return copied(place, binding)
 }
 
 const toolsOf = (tools: Draft["tools"]): Draft["tools"] => {
   const ids = new Set<string>()
-  for (const tool of tools) {
+  for (const [index, tool] of tools.entries()) {
+    if (!isDescriptor(tool))
+      throw refuse("BadOption", {
+        place: `tools/${index}`,
+        expected: "a descriptor (ToolDescriptor.forTool)",
+        received: "something else"
+      })
     const place = `tools/${tool.id}`
     if (ids.has(tool.id))
       throw refuse("DuplicateTool", { place, expected: "each id once", received: "the same id twice" })
@@ -226,7 +220,7 @@ const pluginsOf = (plugins: Draft["plugins"]): Draft["plugins"] => {
   const ids = new Set<string>()
   return plugins.map((plugin) => {
     const place = `plugins/${plugin.id}`
-    if (plugin.id === "" || ids.has(plugin.id))
+    if (typeof plugin.id !== "string" || plugin.id === "" || ids.has(plugin.id))
       throw refuse("BadPlugin", { place, expected: "an id that is named once", received: show(plugin.id) })
     ids.add(plugin.id)
     return copied(place, plugin)
@@ -238,14 +232,6 @@ const outputOf = (output: NonNullable<Draft["output"]>): NonNullable<Draft["outp
   if (!Number.isInteger(output.repairs) || output.repairs < 0)
     throw refuse("BadOutput", { place, expected: "a whole number from 0", received: show(output.repairs) })
   return copied("output", output)
-}
-
-const oneOf = <const A extends string | boolean>(
-  place: string,
-  { choices, value }: { readonly value: A; readonly choices: ReadonlyArray<A> }
-): A => {
-  if (choices.includes(value)) return value
-  throw refuse("BadOption", { place, expected: `one of ${choices.join(", ")}`, received: show(value) })
 }
 
 const leastOf: Readonly<Record<keyof RunLimits, number>> = {
@@ -283,26 +269,5 @@ const limitsOf = (given: Partial<RunLimits>): RunLimits => {
   return { ...defaultLimits, ...chosen }
 }
 
-/** A copy of plain JSON; whatever JSON would change or lose is refused with its place. */
-const copied = <A extends object>(place: string, value: A): A => {
-  // A TypeBox schema marks itself with members that are not enumerable, and they are no part of it.
-  const copy = copyJson(value, { hidden: "skip", maxDepth: 256 })
-  // The copy has the members of the original, each checked to be JSON.
-  if (copy.ok) return copy.value as A
-  const [issue] = copy.issues
-  throw refuse("NotJson", {
-    place: place + (issue?.pointer ?? ""),
-    expected: issue?.expected ?? "JSON",
-    received: issue?.received ?? "something else"
-  })
-}
-
 /** Plain JSON of what is already known to be JSON. */
 const plain = (value: object): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject
-
-const show = (value: unknown): string => (value === undefined ? "nothing" : (JSON.stringify(value) ?? typeof value))
-
-const refuse = (
-  reason: SnapshotErrorReason,
-  failure: { readonly place: string; readonly expected: string; readonly received: string }
-): SnapshotError => new SnapshotError({ reason, ...failure })

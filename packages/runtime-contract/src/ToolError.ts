@@ -76,15 +76,31 @@ export class ToolError extends Data.TaggedError("ToolError")<{
   }
 }
 
-/** True for a `ToolError` of this or any other copy of the package. */
+/** True for a `ToolError` of this or any other copy of the package that has its reason and its message. */
 export const isToolError = (value: unknown): value is ToolError => {
   try {
-    return value instanceof ToolError || (typeof value === "object" && value !== null && brand in value)
+    return typeof value === "object" && value !== null && brand in value && hasMembers(value)
   } catch {
     // A value that cannot be looked at is not ours.
     return false
   }
 }
+
+/** Somebody may have changed them, or have made the error of something else: it is then like any other that is thrown. */
+const hasMembers = (value: object): boolean => {
+  if (!("message" in value) || typeof value.message !== "string" || !("reason" in value)) return false
+  const { reason } = value
+  return typeof reason === "object" && reason !== null && "_tag" in reason && tags.has(reason._tag)
+}
+
+const tags: ReadonlySet<unknown> = new Set(
+  Object.keys({
+    Unknown: true,
+    InvalidArguments: true,
+    UnavailableBeforeDispatch: true,
+    Execution: true
+  } satisfies Readonly<Record<ToolErrorReason["_tag"], true>>)
+)
 
 const causeOf = (cause: unknown): { readonly cause?: unknown } => (cause === undefined ? {} : { cause })
 

@@ -94,7 +94,15 @@ describe("snapshots are pinned", () => {
       builder().metadata({ when: new Date(0) } as unknown as JsonObject),
       builder().metadata(loop),
       builder().plugin("budget", { most: Number.NaN }),
-      Snapshot.builder("agent").model({ ...model, settings: { stop: undefined } as unknown as JsonObject })
+      Snapshot.builder("agent").model({ ...model, settings: { stop: undefined } as unknown as JsonObject }),
+      Snapshot.builder("agent").model({ ...model, temprature: 1 } as ModelBinding),
+      Snapshot.builder("agent").model({ ...model, setings: {} } as ModelBinding),
+      Snapshot.builder("agent").model({ ...model, settings: [] as unknown as JsonObject }),
+      builder().instructions(5 as unknown as string),
+      builder().tool({ id: "read", invoke: () => "a tool" } as unknown as ToolDescriptor.ToolDescriptor),
+      builder().tool(undefined as unknown as ToolDescriptor.ToolDescriptor),
+      builder().plugin(5 as unknown as string),
+      builder().metadata([] as unknown as JsonObject)
     ].map(refusal)
     expect(refusals).toEqual([
       ["BadAgentId", "agentId"],
@@ -119,8 +127,29 @@ describe("snapshots are pinned", () => {
       ["NotJson", "metadata/when"],
       ["NotJson", "metadata/self"],
       ["NotJson", "plugins/budget/configuration/most"],
-      ["NotJson", "model/settings/stop"]
+      ["NotJson", "model/settings/stop"],
+      ["BadOption", "model/temprature"],
+      ["BadOption", "model/setings"],
+      ["BadOption", "model/settings"],
+      ["BadOption", "instructions"],
+      ["BadOption", "tools/0"],
+      ["BadOption", "tools/0"],
+      ["BadPlugin", "plugins/5"],
+      ["BadOption", "metadata"]
     ])
+  })
+
+  it("[N1] what a method cannot read is refused where it is said", () => {
+    const said = (say: () => unknown): unknown => {
+      try {
+        return say()
+      } catch (error) {
+        return error instanceof Snapshot.SnapshotError ? error.place : error
+      }
+    }
+    expect(said(() => builder().output({ type: "object" }, { repair: 1 } as object))).toBe("output/repair")
+    expect(said(() => builder().output({ type: "object" }, 3 as unknown as object))).toBe("output")
+    expect(said(() => builder().tools(descriptor("read") as never))).toBe("tools")
   })
 
   it("[N1, R4] one attempt is the least that a policy may give", () => {

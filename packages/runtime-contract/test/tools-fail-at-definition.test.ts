@@ -43,6 +43,17 @@ describe("a definition that cannot work", () => {
       { invocationTriggers: ["weather"] },
       { reason: "BadOption", pointer: "/invocationTriggers" }
     ],
+    ["an attribution that is none", { attribution: 5 }, { reason: "BadOption", pointer: "/attribution" }],
+    [
+      "a misspelt attribution",
+      { attribution: { provenence: "Native" } },
+      { reason: "BadOption", pointer: "/attribution/provenence" }
+    ],
+    [
+      "an unknown provenance",
+      { attribution: { provenance: "Ours" } },
+      { reason: "BadOption", pointer: "/attribution/provenance" }
+    ],
     ["args whose root is a string", { args: Type.String() }, { reason: "RootNotObject", pointer: "/args" }],
     [
       "args whose root is a union",

@@ -59,6 +59,7 @@ const specOf = (id: string, options: SpecOptions): ToolSpec => {
   checkState(options.state)
   const args = within("/args", () => closeArgs(options.args))
   const output = options.output === undefined ? undefined : within("/output", () => readOutput(options.output))
+  checkAttribution(options)
   checkDomains(options.paramDomains, args.schema["properties"])
   return Object.freeze({
     id,
@@ -150,6 +151,22 @@ const checkFunctions = (options: SpecOptions): void => {
     const given = options[option]
     if (given !== undefined && typeof given !== "function")
       throw badOption(option, { expected: "a function", received: given })
+  }
+}
+
+/** Spans, events and records carry it, so it is written as texts. */
+const checkAttribution = (options: object): void => {
+  const given: unknown = "attribution" in options ? options.attribution : undefined
+  if (given === undefined) return
+  if (typeof given !== "object" || given === null)
+    throw badOption("attribution", { expected: "an object with role, alias or provenance", received: given })
+  for (const [member, value] of Object.entries(given)) {
+    const option = `attribution/${member}`
+    if (member !== "role" && member !== "alias" && member !== "provenance")
+      throw badOption(option, { expected: "role, alias or provenance", received: value })
+    if (member === "provenance") oneOf(value, { option, known: ["Extension", "Native"] })
+    else if (value !== undefined && (typeof value !== "string" || value.trim() === ""))
+      throw badOption(option, { expected: "a text that is not blank", received: value })
   }
 }
 

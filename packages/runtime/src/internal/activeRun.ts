@@ -50,6 +50,8 @@ export class ActiveRun {
   readonly deadlines: Engine["deadlines"]
   readonly sleeper = new Sleeper()
   listeners: ReadonlyArray<EventListener>
+  /** Events of models that were asked for, so that a model that never waits lets others have their turn. */
+  pulls = 0
   readonly #waiting: Array<(end: DriveEnd) => void> = []
   #end: DriveEnd | undefined
   /** Number of the first fact of this drive; `undefined` until the thread is loaded. */

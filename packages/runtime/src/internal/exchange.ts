@@ -33,6 +33,13 @@ export class LazySignal {
   }
 }
 
+/** Events of a run that are read in one turn of the event loop, where the model has them at once. */
+const pullsPerTurn = 256
+
+/** What one turn may hold, in characters, each event counted as 64 more: a hundred times what models write, and no heap. */
+const maxTurnSize = 2 ** 26
+const eventSize = 64
+
 export type ExchangeEnd =
   | { readonly _tag: "Turn"; readonly turn: Turn }
   | { readonly _tag: "Failed"; readonly error: LlmError }
@@ -47,6 +54,7 @@ export class Exchange {
   #iterator: AsyncIterator<LlmExecutor.LlmEvent> | undefined
   #deadline: Deadline | undefined
   #attempt: number
+  #size = 0
 
   constructor(run: ActiveRun, request: LlmExecutor.LlmRequest) {
     this.#run = run
@@ -73,7 +81,22 @@ export class Exchange {
   /** Nobody wants the answer any more. */
   readonly interrupt = (): void => this.#finish({ _tag: "Interrupted" }, true)
 
+  /** A model that answers without waiting would never let a timer, a cancel or another run have its turn. */
   readonly #pull = (): void => {
+    if (++this.#run.pulls % pullsPerTurn === 0) setImmediate(this.#pullLater)
+    else this.#pullNow()
+  }
+
+  readonly #pullLater = (): void => {
+    if (this.end !== undefined) return
+    try {
+      this.#pullNow()
+    } catch (error) {
+      this.#fail(LlmError.fromUnknown(error))
+    }
+  }
+
+  #pullNow(): void {
     const next = this.#iterator?.next()
     if (isThenable(next)) next.then(this.#onNext, this.#onError)
     else
@@ -87,6 +110,7 @@ export class Exchange {
     try {
       if (result.done === true) return this.#finish({ _tag: "Turn", turn: this.turn }, false)
       this.#accept(result.value)
+      if (this.#size > maxTurnSize) return this.#fail(tooLong())
       if (this.turn.isFinished) return this.#finish({ _tag: "Turn", turn: this.turn }, false)
       this.#pull()
     } catch (error) {
@@ -98,7 +122,8 @@ export class Exchange {
 
   #accept(event: LlmExecutor.LlmEvent): void {
     this.turn.accept(event)
-    if (event.type === "attempt") this.#attempt = event.attempt
+    this.#size += eventSize + sizeOf(event)
+    if (event.type === "attempt" && typeof event.attempt === "number") this.#attempt = event.attempt
     if (this.#run.listeners.length > 0) this.#show(event)
   }
 
@@ -150,11 +175,14 @@ export class Exchange {
     const at = { runId, step, attempt: this.#attempt }
     switch (event.type) {
       case "text":
-        return this.#run.emitDelta({ type: "TextDelta", text: event.text, ...at })
+        if (isText(event.text)) this.#run.emitDelta({ type: "TextDelta", text: event.text, ...at })
+        return
       case "reasoning":
-        return this.#run.emitDelta({ type: "ReasoningDelta", text: event.text, ...at })
+        if (isText(event.text)) this.#run.emitDelta({ type: "ReasoningDelta", text: event.text, ...at })
+        return
       case "toolCallDelta": {
-        const named = event.toolId === undefined ? {} : { toolId: event.toolId }
+        if (!isText(event.key) || !isText(event.argumentsText)) return
+        const named = isText(event.toolId) ? { toolId: event.toolId } : {}
         return this.#run.emitDelta({
           type: "ToolArgumentsDelta",
           key: event.key,
@@ -164,7 +192,11 @@ export class Exchange {
         })
       }
       case "attempt":
-        return this.#run.emitDelta({ type: "AttemptVoided", reason: event.reason, ...at })
+        return this.#run.emitDelta({
+          type: "AttemptVoided",
+          reason: isText(event.reason) ? event.reason : "another attempt",
+          ...at
+        })
       case "toolCall":
       case "part":
       case "usage":
@@ -173,5 +205,16 @@ export class Exchange {
     }
   }
 }
+
+const tooLong = (): LlmError =>
+  new LlmError({ reason: "malformedResponse", message: `the model's turn is longer than ${maxTurnSize} characters` })
+
+const sizeOf = (event: LlmExecutor.LlmEvent): number => {
+  if (event.type === "text" || event.type === "reasoning") return isText(event.text) ? event.text.length : 0
+  return event.type === "toolCall" && isText(event.arguments) ? event.arguments.length : 0
+}
+
+/** What is shown is what the turn keeps: an adapter may pass on anything. */
+const isText = (value: unknown): value is string => typeof value === "string"
 
 const ignore = (): void => {}

@@ -5,7 +5,7 @@
  * Does not decide anything.
  */
 import * as Effect from "effect/Effect"
-import { internal, RunError } from "../RunError.js"
+import { badRequest, internal, RunError } from "../RunError.js"
 import type { RunHandle } from "../RunHandle.js"
 import type { RunOutcome } from "../RunOutcome.js"
 import type { PromiseRuntime } from "../Runtime.js"
@@ -31,7 +31,7 @@ export const makePromises = (engine: Engine): PromiseRuntime => {
     steer: (request) => promise(() => service.steer(request)),
     resolve: (request) => promise(() => service.resolve(request)),
     recover: (options) => promise(() => service.recover(options)),
-    work: ({ signal, ...options }) => untilAborted(service.work(options), { signal, engine }),
+    work: (options) => working(engine, { service, options }),
     describeTools: (options) => promise(() => service.describeTools(options)),
     watch: (options) => service.watch(options),
     previewGrant: (options) => promise(() => service.previewGrant(options)),
@@ -72,15 +72,31 @@ const shown = (engine: Engine, outcome: RunOutcome): RunOutcome | Promise<RunOut
     ? Effect.runPromiseWith(engine.services)(withInnerTickets(engine, outcome))
     : outcome
 
+type Working = Parameters<PromiseRuntime["work"]>[0]
+
+/** The signal is ours, the rest the service's. */
+const working = async (
+  engine: Engine,
+  { service, options }: { readonly service: PromiseRuntime["effect"]; readonly options: Working }
+): Promise<void> => {
+  if (typeof options !== "object" || options === null) throw badRequest("options", "an object with a signal")
+  const { signal, ...rest } = options
+  if (typeof signal?.addEventListener !== "function") throw badRequest("signal", "an AbortSignal")
+  await untilAborted(service.work(rest), { signal, engine })
+}
+
 const failedHandle = (options: Partial<RunOptions> | null, error: unknown): RunHandle => {
   const reason =
     error instanceof RunError
       ? error
       : new RunError({ reason: { _tag: "Internal" }, message: String(error), cause: error })
-  return Object.assign(Promise.reject<RunOutcome>(reason), {
+  const outcome = Promise.reject<RunOutcome>(reason)
+  return Object.assign(outcome, {
     runId: "",
     threadId: typeof options?.threadId === "string" ? options.threadId : "",
     events: () => {
+      // Whoever asks for events meets the error there.
+      outcome.catch(ignore)
       throw reason
     },
     cancel: ignore

@@ -24,6 +24,7 @@ import type { RuntimeOptions } from "../RuntimeOptions.js"
 import { driveChild } from "./children.js"
 import { endRun } from "./requests.js"
 import { DeadlineSet } from "./deadlines.js"
+import { type Missing, missingMethod, misspeltPhase, storeMethods } from "./portChecks.js"
 import { checkPlugins } from "./pluginChecks.js"
 import { hostEnvironment } from "./pluginEnvironment.js"
 import type { Engine } from "./engine.js"
@@ -37,22 +38,22 @@ const loadPatience = 12
 export const resolveOptions = (options: RuntimeOptions, services: Services): Engine => {
   if (!isObject(options)) throw refuse("options", "an object", options)
   checkNames(options)
-  const clock = options.clock ?? RuntimeClock.system
+  const clock = clockOf(options.clock)
   const registry = registryOf(options.tools)
-  const { Brain, Sandbox } = options.executors ?? {}
+  const { Brain, Sandbox } = executorsOf(options.executors)
   const gates = gatesOf(options.gate)
   const hooks = hooksOf(options.hooks)
   const guards = guardsOf(options.guards)
-  const stateKeys = options.stateKeys ?? []
+  const stateKeys = listOf(options.stateKeys, "stateKeys")
   const engine: Engine = {
     llm: llmOf(options.llm),
     gates,
-    policies: new Map((options.policies ?? []).map((gate) => [gate.id, gate])),
+    policies: policiesOf(options.policies),
     ownPolicies: new Map(),
     registry,
     executors: { Brain: Brain ?? registry, Sandbox, isBrainRegistry: Brain === undefined },
     store: storeOf(options.store, clock),
-    plugins: checkPlugins(options.plugins ?? [], { registry, gates, hooks, guards }),
+    plugins: checkPlugins(listOf(options.plugins, "plugins"), { registry, gates, hooks, guards }),
     children: {
       drive: (parent, given) => driveChild(parent, given),
       cancel: (threadId) => endRun(engine, { ref: { threadId }, cause: { _tag: "Cancelled" } })
@@ -64,16 +65,16 @@ export const resolveOptions = (options: RuntimeOptions, services: Services): Eng
     deadlines: new DeadlineSet(clock),
     services,
     tracer: tracerIn(options.tracer) ?? tracerOf(services),
-    owner: options.owner ?? `runtime-${randomId()}`,
+    owner: ownerOf(options.owner),
     leaseTtl: positive(options.leaseTtl ?? 30_000, "leaseTtl"),
     signalPoll: positive(options.signalPoll ?? 500, "signalPoll"),
     storeTimeout: positive(options.storeTimeout ?? 10_000, "storeTimeout"),
     loadTimeout: loadPatience * positive(options.storeTimeout ?? 10_000, "storeTimeout"),
-    newId: options.idSource ?? randomId,
-    crash: options.crashPoint ?? Context.get(services, CrashPoint.current),
-    redact: options.redact,
-    spill: options.spill,
-    domains: options.domains ?? {},
+    newId: callableOf(options.idSource, "idSource") ?? randomId,
+    crash: callableOf(options.crashPoint, "crashPoint") ?? Context.get(services, CrashPoint.current),
+    redact: callableOf(options.redact, "redact"),
+    spill: spillOf(options.spill),
+    domains: domainsOf(options.domains),
     active: new Map(),
     admission: new Admission(),
     watchers: new Map(),
@@ -132,9 +133,7 @@ const gatesOf = (given: RuntimeOptions["gate"]): ReadonlyArray<PermissionGate.Pe
   const gates: ReadonlyArray<PermissionGate.PermissionGate> = isGates(given) ? given : [given]
   const expected = "a permission gate (PermissionGate.allowAll allows every call)"
   if (gates.length === 0) throw refuse("gate", expected, "none")
-  for (const gate of gates)
-    if (!isObject(gate) || typeof gate["decide"] !== "function" || typeof gate["id"] !== "string")
-      throw refuse("gate", expected, gate)
+  for (const gate of gates) if (!isGate(gate)) throw refuse("gate", expected, gate)
   return gates
 }
 
@@ -157,9 +156,77 @@ const storeOf = (
   clock: RuntimeClock.RuntimeClock
 ): ThreadStore.ThreadStore => {
   if (store === undefined) return new MemoryThreadStore({ now: clock.now })
-  if (!isObject(store) || typeof store["commit"] !== "function") throw refuse("store", "a thread store", store)
+  demand(missingMethod(store, { option: "store", what: "a thread store", methods: storeMethods }))
   return store
 }
+
+const clockOf = (clock: RuntimeOptions["clock"]): RuntimeClock.RuntimeClock => {
+  if (clock === undefined) return RuntimeClock.system
+  demand(missingMethod(clock, { option: "clock", what: "a clock", methods: ["now", "after"] }))
+  return clock
+}
+
+const spillOf = (spill: RuntimeOptions["spill"]): RuntimeOptions["spill"] => {
+  if (spill !== undefined) demand(missingMethod(spill, { option: "spill", what: "a spill", methods: ["put", "get"] }))
+  return spill
+}
+
+const executorsOf = (executors: RuntimeOptions["executors"]): NonNullable<RuntimeOptions["executors"]> => {
+  if (executors === undefined) return {}
+  if (!isObject(executors)) throw refuse("executors", "an object with Brain, Sandbox or both", executors)
+  const methods = ["recovery", "concurrency", "invoke"]
+  for (const [place, executor] of Object.entries(executors)) {
+    const option = `executors/${place}`
+    if (place !== "Brain" && place !== "Sandbox") throw refuse(option, "Brain or Sandbox", "an unknown place")
+    if (executor !== undefined) demand(missingMethod(executor, { option, what: "an executor", methods }))
+  }
+  return executors
+}
+
+const domainsOf = (domains: RuntimeOptions["domains"]): NonNullable<RuntimeOptions["domains"]> => {
+  if (domains === undefined) return {}
+  if (!isObject(domains)) throw refuse("domains", "an object of functions", domains)
+  for (const [name, resolver] of Object.entries(domains)) callableOf(resolver, `domains/${name}`)
+  return domains
+}
+
+/** Found again by their ids after a restart, so each has its own. */
+const policiesOf = (policies: RuntimeOptions["policies"]): ReadonlyMap<string, PermissionGate.PermissionGate> => {
+  const known = new Map<string, PermissionGate.PermissionGate>()
+  for (const [index, gate] of listOf(policies, "policies").entries()) {
+    const option = `policies/${index}`
+    if (!isGate(gate)) throw refuse(option, "a permission gate", gate)
+    if (known.has(gate.id)) throw refuse(`${option}/id`, "an id of its own", gate.id)
+    known.set(gate.id, gate)
+  }
+  return known
+}
+
+const ownerOf = (owner: string | undefined): string => {
+  if (owner === undefined) return `runtime-${randomId()}`
+  if (typeof owner !== "string" || owner.trim() === "") throw refuse("owner", "a name", owner)
+  return owner
+}
+
+const listOf = <A>(list: ReadonlyArray<A> | undefined, option: string): ReadonlyArray<A> => {
+  if (list === undefined) return []
+  if (!isList(list)) throw refuse(option, "a list", list)
+  return list
+}
+
+const isList = (list: unknown): boolean => Array.isArray(list)
+
+const callableOf = <A>(value: A, option: string): A => {
+  if (value !== undefined && typeof value !== "function") throw refuse(option, "a function", value)
+  return value
+}
+
+const demand = (missing: Missing | undefined): void => {
+  if (missing !== undefined) throw refuse(missing.option, missing.expected, missing.received)
+}
+
+const isGate = (gate: unknown): boolean =>
+  isObject(gate) && typeof gate["decide"] === "function" && typeof gate["id"] === "string"
 
 const tracerIn = (tracer: RuntimeOptions["tracer"]): RuntimeOptions["tracer"] => {
   if (tracer === undefined || (isObject(tracer) && typeof tracer["start"] === "function")) return tracer
@@ -167,19 +234,24 @@ const tracerIn = (tracer: RuntimeOptions["tracer"]): RuntimeOptions["tracer"] =>
 }
 
 const hooksOf = (hooks: RuntimeOptions["hooks"]): NonNullable<RuntimeOptions["hooks"]> => {
-  for (const [index, hook] of (hooks ?? []).entries())
+  const known = listOf(hooks, "hooks")
+  for (const [index, hook] of known.entries()) {
     if (!isObject(hook) || typeof hook["id"] !== "string") throw refuse(`hooks/${index}`, "a hook with an id", hook)
-  return hooks ?? []
+    demand(misspeltPhase(hook, `hooks/${index}`))
+  }
+  return known
 }
 
 const guardsOf = (guards: RuntimeOptions["guards"]): NonNullable<RuntimeOptions["guards"]> => {
-  for (const [index, guard] of (guards ?? []).entries())
+  const known = listOf(guards, "guards")
+  for (const [index, guard] of known.entries())
     if (!isObject(guard) || typeof guard["id"] !== "string" || typeof guard["decide"] !== "function")
       throw refuse(`guards/${index}`, "a run-end guard with an id", guard)
-  return guards ?? []
+  return known
 }
 
 const ceilingsOf = (limits: Partial<ExecutableAgentSnapshot.RunLimits>): Partial<ExecutableAgentSnapshot.RunLimits> => {
+  if (!isObject(limits) || Array.isArray(limits)) throw refuse("limits", "an object of limits", limits)
   const known = new Set([...Object.keys(ExecutableAgentSnapshot.defaultLimits), "maxTokens", "maxDuration"])
   for (const [name, value] of Object.entries(limits)) {
     if (!known.has(name)) throw refuse(`limits/${name}`, `one of ${[...known].join(", ")}`, "an unknown limit")

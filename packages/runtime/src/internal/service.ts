@@ -25,6 +25,7 @@ import { describeTools } from "./describing.js"
 import type { Engine } from "./engine.js"
 import { listGrants, revokeGrant } from "./grantList.js"
 import { previewGrant } from "./grantProposals.js"
+import { checkMethod, checkRecover, checkResume } from "./methodOptions.js"
 import { isThenable } from "./settle.js"
 import { askRun, endRun, resume, steerBody } from "./requests.js"
 import { awaitRun, contentOf, continueThread, notFound, startRun } from "./starts.js"
@@ -34,23 +35,98 @@ import { type Recovered, workOnce } from "./working.js"
 
 export const makeService = (engine: Engine): RuntimeService => ({
   run: (options) => run(engine, options),
-  resume: (...[ticketId, answer, options]) => climbing(engine, resume(engine, { ...options, ticketId, answer })),
-  cancel: (ref) => climbed(engine, endRun(engine, { ref, cause: { _tag: "Cancelled" } })),
-  stop: (ref) => climbed(engine, endRun(engine, { ref, cause: { _tag: "Stopped", reason: ref.reason } })),
-  pause: (ref) => climbed(engine, askRun(engine, { ref, bodyOf: (by) => ({ _tag: "Pause", by }) })),
-  unpause: (ref) => climbed(engine, askRun(engine, { ref, bodyOf: (by) => ({ _tag: "Continue", by }) })),
-  steer: (request) => climbed(engine, steer(engine, request)),
-  resolve: (request) => climbed(engine, resolve(engine, request)),
-  recover: (options) => recover(engine, options ?? {}),
-  work: (options) => work(engine, options ?? {}),
-  describeTools: (options) => describeTools(engine, options ?? {}),
-  watch: ({ threadId, from }) => watchThread(engine, { threadId, from }),
-  previewGrant: (options) => previewGrant(engine, options),
-  grants: (query) => withoutTickets(listGrants(engine, query ?? {})),
-  revokeGrant: (request) => withoutTickets(revokeGrant(engine, request)),
-  verifyAudit: (options) => verifyAudit(engine, options),
-  close: (options) => close(engine, { grace: options?.grace ?? 5_000 })
+  resume: (...[ticketId, answer, options]) =>
+    checked(
+      () => checkResume(options),
+      () => climbing(engine, resume(engine, { ...options, ticketId, answer }))
+    ),
+  cancel: (ref) =>
+    asked(engine, { method: "ref", ref, ask: () => endRun(engine, { ref, cause: { _tag: "Cancelled" } }) }),
+  stop: (ref) =>
+    asked(engine, {
+      method: "stop",
+      ref,
+      ask: () => endRun(engine, { ref, cause: { _tag: "Stopped", reason: ref.reason } })
+    }),
+  pause: (ref) =>
+    asked(engine, { method: "ref", ref, ask: () => askRun(engine, { ref, bodyOf: (by) => ({ _tag: "Pause", by }) }) }),
+  unpause: (ref) =>
+    asked(engine, {
+      method: "ref",
+      ref,
+      ask: () => askRun(engine, { ref, bodyOf: (by) => ({ _tag: "Continue", by }) })
+    }),
+  steer: (request) => asked(engine, { method: "steer", ref: request, ask: () => steer(engine, request) }),
+  resolve: (request) => asked(engine, { method: "resolve", ref: request, ask: () => resolve(engine, request) }),
+  recover: (options = {}) =>
+    checked(
+      () => checkRecover(options),
+      () => recover(engine, options)
+    ),
+  work: (options = {}) =>
+    checked(
+      () => checkMethod("work", options),
+      () => work(engine, options)
+    ),
+  // Neither of these two fails: an option that they do not know is a fault of the program.
+  describeTools: (options = {}) =>
+    Effect.suspend(() => {
+      checkMethod("describeTools", options)
+      return describeTools(engine, options)
+    }),
+  close: (options = {}) =>
+    Effect.suspend(() => {
+      checkMethod("close", options)
+      return close(engine, { grace: options.grace ?? 5_000 })
+    }),
+  watch: (options) => {
+    checkMethod("watch", options)
+    return watchThread(engine, { threadId: options.threadId, from: options.from })
+  },
+  previewGrant: (options) =>
+    checked(
+      () => checkMethod("previewGrant", options),
+      () => previewGrant(engine, options)
+    ),
+  grants: (query = {}) =>
+    checked(
+      () => checkMethod("grants", query),
+      () => withoutTickets(listGrants(engine, query))
+    ),
+  revokeGrant: (request) =>
+    checked(
+      () => checkMethod("revokeGrant", request),
+      () => withoutTickets(revokeGrant(engine, request))
+    ),
+  verifyAudit: (options) =>
+    checked(
+      () => checkMethod("verifyAudit", options),
+      () => verifyAudit(engine, options)
+    )
 })
+
+/** Options are checked when the effect is run, and nothing is asked of a store before. */
+const checked = <A, E>(check: () => void, ask: () => Effect.Effect<A, E>): Effect.Effect<A, E | RunError> =>
+  Effect.suspend((): Effect.Effect<A, E | RunError> => {
+    try {
+      check()
+    } catch (error) {
+      return error instanceof RunError ? Effect.fail(error) : Effect.die(error)
+    }
+    return ask()
+  })
+
+interface Asked {
+  readonly method: "ref" | "stop" | "steer" | "resolve"
+  readonly ref: unknown
+  readonly ask: () => Effect.Effect<RunOutcome, RunError | TicketRefused>
+}
+
+const asked = (engine: Engine, { method, ref, ask }: Asked): Effect.Effect<RunOutcome, RunError> =>
+  checked(
+    () => checkMethod(method, ref),
+    () => climbed(engine, ask())
+  )
 
 /** Interrupting the caller cancels the run, and waits for it within its own grace. */
 const run = (engine: Engine, options: RunOptions): Effect.Effect<RunOutcome, RunError> =>

@@ -14,6 +14,7 @@ import type { ActiveRun } from "./activeRun.js"
 import { bounded, boundedLoad } from "./bounded.js"
 import type { Engine, EventListener } from "./engine.js"
 import { launch, outcomeOf } from "./launch.js"
+import { checkRunNames } from "./methodOptions.js"
 import { outcomeOfView } from "./outcomeOfView.js"
 import type { StartGiven } from "./pinning.js"
 import { isJson, readContent } from "./readOutput.js"
@@ -36,6 +37,7 @@ export const startRun = (engine: Engine, options: RunOptions): { readonly run: A
 
 const readOptions = (engine: Engine, options: RunOptions): StartGiven => {
   if (typeof options !== "object" || options === null) throw badRequest("options", "an object")
+  checkRunNames(options)
   checkLive(options)
   if (typeof options.principal !== "string" || options.principal.trim() === "") throw badRequest("principal", "a name")
   if (typeof options.snapshot !== "object" || options.snapshot === null)
