@@ -5,6 +5,8 @@
  * the signal is made only if the model asks for it; an abandoned stream is closed and its later words are not heard.
  * Does not retry: policies live around the port.
  */
+// Not the global one: a test that replaces timers stops the clock, not the engine.
+import { setImmediate } from "node:timers"
 import { LlmError, type LlmExecutor } from "@toolwright/runtime-contract"
 import type { ActiveRun } from "./activeRun.js"
 import type { Deadline } from "./deadlines.js"
