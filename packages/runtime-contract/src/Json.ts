@@ -51,6 +51,13 @@ export const deepFreeze = <A>(value: A): A => {
   return Object.freeze(value)
 }
 
+/** As `deepFreeze`, for values that are handed out often: what is frozen already is taken to be so within. */
+export const freezeOpen = <A>(value: A): A => {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value
+  for (const key in value) freezeOpen(value[key])
+  return Object.freeze(value)
+}
+
 /** True for a JSON object, false for arrays, `null` and scalars. Says nothing about what the object holds. */
 export const isJsonObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)

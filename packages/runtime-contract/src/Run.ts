@@ -4,7 +4,7 @@
  * Guarantees: `Ended` absorbs; `Awaiting` names at least one ticket; the step number only grows.
  * Does not drive anything: the engine orders effects around these values.
  */
-import type { JsonObject } from "./Json.js"
+import { freezeOpen, type JsonObject } from "./Json.js"
 
 /** Why a run came to its end through a fault of its own. Closed; `detail` is for people. */
 export type FailureReason =
@@ -59,12 +59,12 @@ export const isSameCause = (left: EndCause, right: EndCause): boolean => {
 
 export const Running: RunDisposition = Object.freeze({ _tag: "Running" })
 
-export const Ended = (cause: EndCause): RunDisposition => ({ _tag: "Ended", cause })
+export const Ended = (cause: EndCause): RunDisposition => freezeOpen<RunDisposition>({ _tag: "Ended", cause })
 
 /** `Awaiting` where there is a ticket to wait for, else `Running`. */
 export const awaitingOrRunning = (tickets: ReadonlyArray<string>): RunDisposition => {
   const [first, ...rest] = tickets
-  return first === undefined ? Running : { _tag: "Awaiting", tickets: [first, ...rest] }
+  return first === undefined ? Running : freezeOpen<RunDisposition>({ _tag: "Awaiting", tickets: [first, ...rest] })
 }
 
 /** May a run in state `from` be committed in state `to`? Nothing follows `Ended`. */

@@ -187,7 +187,8 @@ export const storeError = (
   new StoreError({
     reason,
     threadId,
-    message: `thread ${threadId}: ${explain(reason)}`,
+    // What is asked of the whole store is of no thread.
+    message: threadId === "" ? explain(reason) : `thread ${threadId}: ${explain(reason)}`,
     ...(cause === undefined ? {} : { cause })
   })
 

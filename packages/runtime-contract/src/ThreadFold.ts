@@ -5,7 +5,7 @@
  * nothing is copied per step but what changed.
  * Does not check: `StoreRules` admits a commit before it is applied.
  */
-import type { Json } from "./Json.js"
+import { freezeOpen, type Json } from "./Json.js"
 import type { Message, ToolMessage } from "./Message.js"
 import type { TicketState } from "./ResumeTicket.js"
 import type { RunDisposition, RunRecord } from "./Run.js"
@@ -106,7 +106,7 @@ export class ThreadFold {
       fold.auditHead = view.audit.head
       fold.#openAudit = [...view.audit.open]
     }
-    for (const message of view.messages) fold.#messages.push(message)
+    for (const message of view.messages) fold.#append(message)
     for (const [key, value] of view.state) fold.#setState(key, value)
     for (const state of view.tickets.values()) fold.#setTicket(state)
     for (const signal of view.inbox) fold.#receive(signal)
@@ -133,7 +133,8 @@ export class ThreadFold {
   }
 
   #append(message: Message | undefined): void {
-    if (message !== undefined) this.#messages.push(message)
+    // The transcript is handed to models, hooks and hosts, and is what is committed.
+    if (message !== undefined) this.#messages.push(freezeOpen(message))
   }
 
   #applyState(commands: ThreadCommit["state"]): void {
@@ -205,8 +206,7 @@ export class ThreadFold {
       const call = batch.calls[position]
       if (call !== undefined) this.#append(resultMessage(call))
       if (delta.reminders.length > 0)
-        for (const reminder of delta.reminders)
-          if (reminder.position === position) this.#messages.push(reminder.message)
+        for (const reminder of delta.reminders) if (reminder.position === position) this.#append(reminder.message)
     }
   }
 

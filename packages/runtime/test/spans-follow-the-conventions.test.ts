@@ -8,6 +8,7 @@ import {
   type AttributeValue,
   Delegation,
   type OpenSpan,
+  type RunError,
   Runtime,
   RuntimeDefinitionError,
   type RuntimeTracer,
@@ -138,6 +139,32 @@ describe("spans follow the conventions", () => {
     ])
   })
 
+  it("[Z3] [L8] a call that a closing runtime gives up ends its span, and does so once", async () => {
+    const { spans, ends, tracer } = recording()
+    const { clock, recorder, runtime, tools } = makeWorld({
+      script: [{ calls: [call("note")] }],
+      tools: (recording) => [recording.tool({ id: "note" })],
+      tracer
+    })
+    const release = recorder.hold("note")
+    const running = runtime.run({ snapshot: snapshotOf(tools), input: "hi", principal: "ada" })
+    const dropped = running.then(
+      () => "ended",
+      (error: RunError) => error.reason._tag
+    )
+    await recorder.whenEntered(1)
+    const closed = runtime.close({ grace: 100 })
+    clock.advance(100)
+    await closed
+    expect(await dropped).toBe("Closed")
+    release()
+    expect(spans.map(({ name, attributes, endTime }) => [name, attributes["toolwright.outcome"], endTime])).toEqual([
+      ["gate note", undefined, 1_000],
+      ["execute_tool note", "Dropped", 1_100]
+    ])
+    expect(ends()).toBe(2)
+  })
+
   it("[Z3] a tracer that throws, or gives nothing, disturbs no run; one that is none is refused by name", async () => {
     const broken = (): never => {
       throw new Error("no spans today")
@@ -178,5 +205,13 @@ const recording = () => {
     }
   }
   // #endregion
-  return { spans, tracer }
+  // A count beside the tracer, for a span that is ended twice looks like one that was ended.
+  let ended = 0
+  const counting: RuntimeTracer = {
+    start: (given) => {
+      const span = tracer.start(given)
+      return { attribute: span.attribute, end: (at) => (ended++, span.end(at)) }
+    }
+  }
+  return { spans, ends: () => ended, tracer: counting }
 }

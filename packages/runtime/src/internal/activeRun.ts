@@ -8,7 +8,7 @@
 import {
   type CrashPoint,
   type ExecutableAgentSnapshot,
-  type Json,
+  Json,
   type PermissionGate,
   type Run,
   type RunEvent,
@@ -217,7 +217,7 @@ export class ActiveRun {
   emitFacts(commit: ThreadCommit.ThreadCommit, receipt: ThreadCommit.CommitReceipt): void {
     if (this.listeners.length === 0) return
     for (const [offset, fact] of Events.factsOf(commit).entries())
-      this.#emit({ _tag: "Fact", number: receipt.firstFact + offset, fact })
+      this.#emit({ _tag: "Fact", number: receipt.firstFact + offset, fact: Json.freezeOpen(fact) })
   }
 
   #emit(event: RunEvent.RunEvent): void {

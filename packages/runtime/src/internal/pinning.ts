@@ -111,7 +111,8 @@ export const pinFound = (
 const pin = (run: ActiveRun, given: Pick<Pinned, "record" | "snapshot" | "policy">): Pinned => {
   const { engine } = run
   const pinned: Pinned = {
-    record: given.record,
+    // It stands in a fact and names the principal: nobody who listens may change it.
+    record: Jsons.freezeOpen(given.record),
     snapshot: given.snapshot,
     policy: given.policy,
     plan: planOf(engine, given.snapshot),

@@ -6,6 +6,7 @@
  * Does not run tools.
  */
 import {
+  Json,
   type Run,
   Run as Runs,
   type RunHook,
@@ -164,7 +165,7 @@ interface AfterTool {
 function* afterTool(run: ActiveRun, { call, phase, staged, reminders }: AfterTool): Flow<void> {
   const context: RunHook.AfterToolContext = {
     ...hookContext(run, run.fold.step),
-    call,
+    call: Json.freezeOpen(call),
     outcome: phase._tag,
     output: phase.output
   }

@@ -5,7 +5,7 @@
  * goes away leaves nothing behind.
  * Does not slow the run: what a reader has not read waits in its own queue.
  */
-import type { RunEvent } from "@toolwright/runtime-contract"
+import { Json, type RunEvent } from "@toolwright/runtime-contract"
 import * as Effect from "effect/Effect"
 import type { ActiveRun } from "./activeRun.js"
 import { bounded } from "./bounded.js"
@@ -156,7 +156,10 @@ class Watcher implements AsyncIterableIterator<RunEvent.RunEvent> {
     const last = facts.at(-1)?.number
     if (last === undefined) return
     const later = this.#queue.filter((event) => event._tag === "Delta" || event.number > last)
-    this.#queue = [...facts.map(({ number, fact }) => ({ _tag: "Fact" as const, number, fact })), ...later]
+    this.#queue = [
+      ...facts.map(({ number, fact }) => ({ _tag: "Fact" as const, number, fact: Json.freezeOpen(fact) })),
+      ...later
+    ]
   }
 
   #fail(): unknown {
