@@ -3,7 +3,7 @@ import { PermissionGate, type TicketRefused } from "@toolwright/runtime-contract
 import { ScriptedLlm } from "@toolwright/testing"
 import { describe, expect, it } from "vitest"
 import { type PromiseRuntime, type RunError, Runtime, type RuntimeDefinitionError } from "../src/index.js"
-import { rawTool, snapshotOf } from "./support/world.js"
+import { ask, call, rawTool, snapshotOf } from "./support/world.js"
 
 const world = () => {
   const tools = [rawTool({ id: "look" })]
@@ -146,6 +146,22 @@ const wrong: ReadonlyArray<readonly [string, Ask, unknown, string]> = [
     "expected: expected a text"
   ]
 ]
+
+describe("a run that is named by what the runtime gave", () => {
+  it("[L1] is found by a whole outcome, and by a whole handle", async () => {
+    const tools = [rawTool({ id: "look" })]
+    const llm = new ScriptedLlm([{ calls: [call("look")] }, { calls: [call("look")] }])
+    const runtime = Runtime.make({ llm, gate: { id: "asks", decide: () => ask() }, tools })
+    const options = { snapshot: snapshotOf(tools), input: "go", principal: "ada" }
+    const cancelled = { _tag: "Ended", cause: { _tag: "Cancelled" } }
+    const outcome = await runtime.run(options)
+    expect((await runtime.cancel(outcome)).disposition).toEqual(cancelled)
+    const handle = runtime.run(options)
+    await handle
+    const stopped = await runtime.stop(Object.assign(handle, { reason: "enough" }))
+    expect(stopped.disposition).toEqual({ _tag: "Ended", cause: { _tag: "Stopped", reason: "enough" } })
+  })
+})
 
 describe("an option of the wrong kind", () => {
   it.each(wrong)("[L1] %s is refused with what was expected", async (_, ask, options, expected) => {

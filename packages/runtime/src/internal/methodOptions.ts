@@ -98,13 +98,20 @@ const known = {
   close: { grace: optional(wait) }
 } satisfies Readonly<Record<string, Options>>
 
+/** Methods that are told which run: a handle or an outcome names one, whatever else it has, unless that is a misspelt name. */
+const refers: ReadonlySet<keyof typeof known> = new Set(["ref", "stop", "steer"])
+
 /** Throws `RunError`. `place` stands before the names of options that lie within another. */
 export const checkMethod = (method: keyof typeof known, given: unknown, place = ""): void => {
   const options: Options = known[method]
   if (typeof given !== "object" || given === null) throw badRequest(place === "" ? "options" : place, "an object")
   const named = (option: string): string => (place === "" ? option : `${place}/${option}`)
-  for (const option of Object.keys(given))
-    if (!Object.hasOwn(options, option)) throw badRequest(named(option), instead(option, Object.keys(options)))
+  for (const option of Object.keys(given)) {
+    if (Object.hasOwn(options, option)) continue
+    const names = Object.keys(options)
+    if (!refers.has(method) || ToolArgs.nearestName(option, names) !== undefined)
+      throw badRequest(named(option), instead(option, names))
+  }
   const values: Readonly<Record<string, unknown>> = { ...given }
   for (const [option, { kind: of, isRequired }] of Object.entries(options)) {
     const value = values[option]
