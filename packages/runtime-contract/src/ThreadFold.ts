@@ -228,7 +228,7 @@ export class ThreadFold {
   #setTicket(state: TicketState): void {
     const { id, operationId } = state.ticket
     this.#tickets ??= new Map()
-    this.#tickets.set(id, state)
+    this.#tickets.set(id, freezeOpen(state))
     this.#open ??= new Map()
     if (state.decision === undefined) this.#open.set(operationId, id)
     else if (this.#open.get(operationId) === id) this.#open.delete(operationId)

@@ -49,14 +49,17 @@ const story = async (spoiler: Spoil) => {
     gate,
     hooks: [{ id: "hook", afterTool: ({ call: done, output, messages }) => spoil("hook", done, output, ...messages) }]
   })
-  const onEvent = (event: RunEvent.RunEvent): void => {
-    if (event._tag === "Fact") spoil("listener", event.fact)
-  }
+  // There only where it spoils: what is frozen for a listener would protect the others.
+  const listening =
+    spoiler === "listener"
+      ? { onEvent: (event: RunEvent.RunEvent) => event._tag === "Fact" && spoil("listener", event.fact) }
+      : {}
   const given = { snapshot: snapshotOf(world.tools), input: "go", principal: "ada", threadId: "t" }
-  const waiting = await world.runtime.run({ ...given, onEvent })
+  const waiting = await world.runtime.run({ ...given, ...listening })
   const [ticket] = waiting.tickets
-  spoil("host", waiting.disposition, ...waiting.tickets, ...waiting.messages)
-  const ended = await world.runtime.resume(ticket?.id ?? "", { _tag: "Allow" }, { approver: "bob", onEvent })
+  const found = Effect.runSync(world.memory.load("t"))
+  spoil("host", waiting.disposition, ...waiting.tickets, ...waiting.messages, found?.run)
+  const ended = await world.runtime.resume(ticket?.id ?? "", { _tag: "Allow" }, { approver: "bob", ...listening })
   spoil("host", ended.disposition, ...ended.messages)
   const view = Effect.runSync(world.memory.load("t"))
   const facts = Effect.runSync(world.memory.tail({ threadId: "t", from: 1 }))

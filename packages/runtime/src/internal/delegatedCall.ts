@@ -69,15 +69,9 @@ export class DelegatedCall implements Busy {
 
   drop(): void {
     this.#isDone = true
-    this.#endSpan("Dropped")
+    this.#traced?.("Dropped")
     this.#limit?.cancel()
     this.#started?.interrupt()
-  }
-
-  /** Once, by the first of what the call has come to and the run that is given up. */
-  #endSpan(outcome: string): void {
-    this.#traced?.(outcome)
-    this.#traced = undefined
   }
 
   #settled(settled: Settled<RunOutcome>): void {
@@ -102,7 +96,7 @@ export class DelegatedCall implements Busy {
   /** The child is as it was last committed, and so is its parent: whoever recovers them goes on with both. */
   #stop(error: RunError): void {
     this.#isDone = true
-    this.#endSpan("Stopped")
+    this.#traced?.("Stopped")
     this.#run.live.delete(this.#given.call.position)
     if (error.reason._tag === "Closed") this.#run.wake()
     else this.#run.stop(error)
@@ -132,7 +126,7 @@ export class DelegatedCall implements Busy {
     if (this.#isDone) return
     this.#isDone = true
     this.#limit?.cancel()
-    this.#endSpan(settlement._tag === "Outcome" ? settlement.event._tag : settlement._tag)
+    this.#traced?.(settlement._tag === "Outcome" ? settlement.event._tag : settlement._tag)
     this.#run.settled.push(settlement)
     this.#run.wake()
   }

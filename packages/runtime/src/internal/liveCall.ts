@@ -163,18 +163,12 @@ export class LiveCall implements RawTool.InvocationContext, Busy {
   /** The run is no longer ours: the tool is told, and nobody listens any more. */
   drop(): void {
     this.#asking?.drop()
-    this.#endSpan("Dropped")
+    this.#traced?.("Dropped")
     if (this.#standing === "Done" || this.#standing === "Abandoned") return
     this.#standing = "Dropped"
     this.#deadline?.cancel()
     this.#abort(new Error("the run was given up"))
     this.#started?.interrupt()
-  }
-
-  /** Once, by the first of what the call has come to and the run that is given up. */
-  #endSpan(outcome: string): void {
-    this.#traced?.(outcome)
-    this.#traced = undefined
   }
 
   #dispatch(): Settled<ToolOutput.ToolOutput> | Started<ToolOutput.ToolOutput> {
@@ -264,7 +258,7 @@ export class LiveCall implements RawTool.InvocationContext, Busy {
   #report(settlement: Settlement): void {
     if (this.#standing === "Dropped" || this.#standing === "Done") return
     if (this.#standing !== "Abandoned") this.#standing = "Done"
-    this.#endSpan(settlement._tag === "Outcome" ? settlement.event._tag : settlement._tag)
+    this.#traced?.(settlement._tag === "Outcome" ? settlement.event._tag : settlement._tag)
     this.#deadline?.cancel()
     this.#run.settled.push(settlement)
     this.#run.wake()

@@ -69,5 +69,6 @@ export const misspeltPhase = (hook: object, option: string): Missing | undefined
   return undefined
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+/** What may have members: a function may, as an object may. */
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   (typeof value === "object" || typeof value === "function") && value !== null

@@ -24,7 +24,7 @@ import type { RuntimeOptions } from "../RuntimeOptions.js"
 import { driveChild } from "./children.js"
 import { endRun } from "./requests.js"
 import { DeadlineSet } from "./deadlines.js"
-import { type Missing, missingMethod, misspeltPhase, storeMethods } from "./portChecks.js"
+import { isObject, type Missing, missingMethod, misspeltPhase, storeMethods } from "./portChecks.js"
 import { checkPlugins } from "./pluginChecks.js"
 import { hostEnvironment } from "./pluginEnvironment.js"
 import type { Engine } from "./engine.js"
@@ -265,9 +265,6 @@ const positive = (value: number, option: string): number => {
   if (!Number.isFinite(value) || value <= 0) throw refuse(option, "milliseconds, more than 0", value)
   return value
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  (typeof value === "object" || typeof value === "function") && value !== null
 
 const refuse = (option: string, expected: string, received: unknown): RuntimeDefinitionError =>
   new RuntimeDefinitionError({ option, expected, received: describe(received) })

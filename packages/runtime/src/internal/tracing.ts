@@ -149,7 +149,7 @@ const ofWait = (run: ActiveRun, ticket: ResumeTicket.ResumeTicket): Attributes =
   "toolwright.wait.ticket": ticket.id
 })
 
-/** One attempt of a tool. The returned function ends it with the event that the call came to. */
+/** One attempt of a tool. The returned function ends it, once: with what the call came to first. */
 export const traceTool = (
   run: ActiveRun,
   { call, installed }: { readonly call: ToolBatch.BatchCall; readonly installed: Installed }
@@ -161,7 +161,10 @@ export const traceTool = (
     "toolwright.attempt": call.attempts
   }
   const span = begin(run, { name: `execute_tool ${call.toolId}`, from: run.engine.clock.now(), attributes })
+  let isOver = false
   return (event) => {
+    if (isOver) return
+    isOver = true
     if (span !== undefined) quietly(() => span.attribute("toolwright.outcome", event))
     end(run, span)
   }
